@@ -1,0 +1,1 @@
+"""The knowledge graph's rules: what may be written, and what is answered."""

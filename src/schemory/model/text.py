@@ -1,0 +1,56 @@
+"""Rules for text that is stored and the foldings that compare it (graph.md §1 and §2)."""
+
+import re
+import unicodedata
+
+MAX_NAME_CHARS = 500
+"""The longest node name, type or edge type, in code points."""
+
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
+
+
+def nfc(text: str) -> str:
+    """Return `text` in Unicode normal form C."""
+    return unicodedata.normalize("NFC", text)
+
+
+def fold(text: str) -> str:
+    """Return the form in which two texts are compared for search: NFC and full case folding.
+
+    Accents stay significant; `Straße` and `STRASSE` meet. Source: graph.md §2.
+
+    >>> fold("Straße") == fold("STRASSE"), fold("é") == fold("e")
+    (True, False)
+    """
+    return nfc(nfc(text).casefold())
+
+
+def twin_key(text: str) -> str:
+    """Return what two names share that differ only by case, white space or Unicode form.
+
+    >>> twin_key("Data Service") == twin_key("dataservice")
+    True
+    """
+    compatible = unicodedata.normalize("NFKC", text).casefold()
+    return unicodedata.normalize("NFKC", "".join(compatible.split()))
+
+
+def text_fault(text: str) -> str | None:
+    r"""Return why `text` cannot be stored, or None: no C0 control but \t \n \r, no surrogate."""
+    found = _FORBIDDEN.search(text)
+    if found is None:
+        return None
+    code = ord(found.group())
+    kind = "a lone surrogate" if code >= 0xD800 else f"the control character U+{code:04X}"  # noqa: PLR2004 (first surrogate)
+    return f"must not contain {kind} (at character {found.start() + 1})"
+
+
+def name_fault(text: str) -> str | None:
+    """Return why `text` cannot become a name or type, or None. Source: graph.md §1."""
+    if not text.strip():
+        return "must not be empty or blank"
+    if text != text.strip():
+        return "must not start or end with white space"
+    if len(nfc(text)) > MAX_NAME_CHARS:
+        return f"must have at most {MAX_NAME_CHARS} characters, has {len(nfc(text))}"
+    return text_fault(text)

@@ -1,0 +1,1 @@
+"""What must not be stored, and what must not be believed: detectors over plain text."""

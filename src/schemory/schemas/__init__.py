@@ -1,0 +1,1 @@
+"""Schema files: loading, faults, and the pure planning of what a call changes."""

@@ -1,0 +1,124 @@
+"""What a tool is: frozen data with a handler, in a registry that refuses equal names."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from schemory.model.jsonvalue import Json
+
+
+class Effect(StrEnum):
+    """What a call may do; becomes the four MCP annotation hints."""
+
+    READ = "read"
+    WRITE = "write"
+    DESTRUCTIVE = "destructive"
+
+
+class Family(StrEnum):
+    """Which of the two specified answer shapes a tool speaks (graph.md §5, memory.md §5)."""
+
+    GRAPH = "graph"
+    MEMORY = "memory"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who calls.
+
+    Attributes:
+        author: Stored with what is written: client name/version, a principal, `cli`.
+        client: Transport and client, for the ledger.
+    """
+
+    author: str = ""
+    client: str = ""
+
+
+def _no_progress(done: float, total: float | None, message: str) -> None:
+    del done, total, message
+
+
+def _never() -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One tool call: arguments that satisfy the tool's input schema, and its surroundings.
+
+    Attributes:
+        progress: Reports (done, total or None, message); a no-op when nobody listens.
+        is_cancelled: Whether the client gave up; long work asks between steps.
+    """
+
+    arguments: Mapping[str, Json]
+    caller: Caller = field(default_factory=Caller)
+    progress: Callable[[float, float | None, str], None] = _no_progress
+    is_cancelled: Callable[[], bool] = _never
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A tool's answer, ready for any adapter: each of the two forms is enough alone.
+
+    Attributes:
+        structured: `structuredContent`.
+        text: The one text content block.
+    """
+
+    structured: Mapping[str, Json]
+    text: str
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool as data.
+
+    Attributes:
+        input_schema: JSON Schema that strict hosts accept; also what calls are checked against.
+        unadvertised: Argument schemas that are accepted but not listed (older dialects).
+        output_schema: Satisfied by successes and errors alike.
+        toolset: `graph`, `memory`, `graph_query` or `admin`.
+    """
+
+    name: str
+    title: str
+    description: str
+    input_schema: Mapping[str, Json]
+    output_schema: Mapping[str, Json]
+    effect: Effect
+    toolset: str
+    handle: Callable[[Call], Reply]
+    family: Family = Family.GRAPH
+    unadvertised: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+class Registry(Mapping[str, Tool]):
+    """Tools by name, listed sorted; a name that differs only by case from another is refused."""
+
+    def __init__(self) -> None:
+        self._tools: dict[str, Tool] = {}
+        self._folded: set[str] = set()
+
+    def add(self, tool: Tool) -> None:
+        """Add `tool`.
+
+        Raises:
+            ValueError: The name is taken, ignoring case.
+        """
+        folded = tool.name.casefold()
+        if folded in self._folded:
+            raise ValueError(f"tool name {tool.name!r} is taken")
+        self._folded.add(folded)
+        self._tools[tool.name] = tool
+
+    def __getitem__(self, name: str) -> Tool:
+        return self._tools[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._tools))
+
+    def __len__(self) -> int:
+        return len(self._tools)
