@@ -2,10 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from schemory.model.jsonvalue import Json
 from schemory.model.weight import DEFAULT_WEIGHT
+
+IMPORTED: Final = "*"
+"""The `property_name` of an edge that was read from a file: which property made it is unknown.
+
+No property can have this key. An update of a property treats such an edge of its edge type as its
+own unless another property's line names the target (graph.md §4).
+"""
 
 
 class EdgeKey(NamedTuple):
@@ -36,7 +43,8 @@ class NewEdge:
     """What is handed to the store to insert: a checked edge whose ends exist.
 
     Attributes:
-        property_name: The schema property that made it; None = made by `add_edges`.
+        property_name: The schema property that made it; None = made by `add_edges`; `IMPORTED` =
+            read from a file that does not say.
         extra: Fields of a foreign file that have no place in the wire form.
         created_at: A file's claim; None = the transaction's time.
     """
@@ -56,7 +64,7 @@ class EdgeRecord:
         id: Internal, positive, never reused.
         from_id: Internal id of the from-node.
         to_id: Internal id of the to-node.
-        property_name: The schema property that made it, or None.
+        property_name: The schema property that made it, None (`add_edges`) or `IMPORTED`.
         revision: 1 when inserted, +1 at each change.
     """
 
