@@ -14,6 +14,16 @@ class Effect(StrEnum):
     WRITE = "write"
     DESTRUCTIVE = "destructive"
 
+    @property
+    def hints(self) -> dict[str, Json]:
+        """The annotation hints, all four explicit; nothing reaches beyond the store."""
+        return {
+            "readOnlyHint": self is Effect.READ,
+            "destructiveHint": self is Effect.DESTRUCTIVE,
+            "idempotentHint": self is Effect.READ,
+            "openWorldHint": False,
+        }
+
 
 class Family(StrEnum):
     """Which of the two specified answer shapes a tool speaks (graph.md §5, memory.md §5)."""
@@ -78,7 +88,10 @@ class Tool:
 
     Attributes:
         input_schema: JSON Schema that strict hosts accept; also what calls are checked against.
-        unadvertised: Argument schemas that are accepted but not listed (older dialects).
+        unadvertised: Argument schemas that are accepted but not listed: merged, to any depth, into
+            the properties of `input_schema` before a call is checked.
+        accepted: Chooses, by the arguments of a call, the schema it is checked against instead,
+            where older dialects have another shape; raises what no dialect allows.
         output_schema: Satisfied by successes and errors alike.
         toolset: `graph`, `memory`, `graph_query` or `admin`.
     """
@@ -93,6 +106,7 @@ class Tool:
     handle: Callable[[Call], Reply]
     family: Family = Family.GRAPH
     unadvertised: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    accepted: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None
 
 
 class Registry(Mapping[str, Tool]):

@@ -1,0 +1,184 @@
+"""Answers in the graph tools' shapes (graph.md §5): success, error, and their output schemas."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from schemory.errors import Problem, SchemoryError
+from schemory.model.jsonvalue import Json, compact
+from schemory.model.moment import Clock, moment_text
+from schemory.tools.coerce import is_array, is_object, text_is_utf8
+from schemory.tools.registry import Reply
+
+MAX_ERROR_BYTES: Final = 8_000
+MAX_PROBLEMS: Final = 20
+_MAX_SUGGESTIONS = 5
+_MAX_TEXT_CHARS = 600
+_MAX_PATH_CHARS = 300
+_MAX_CONTEXT_ITEMS = 20
+
+
+def wire_bytes(value: Json) -> int:
+    """Return how many UTF-8 bytes `value` takes as compact JSON.
+
+    >>> wire_bytes({"a": "é"})
+    10
+    """
+    return len(compact(value).encode("utf-8", "surrogatepass"))
+
+
+@dataclass(frozen=True, slots=True)
+class Replies:
+    """Renders answers; the clock gives each success its timestamp."""
+
+    now: Clock
+
+    def success(self, data: Mapping[str, Json], action_taken: str) -> Reply:
+        """Return a success in the specified envelope."""
+        return as_reply(
+            {"data": data, "actionTaken": action_taken, "timestamp": moment_text(self.now())}
+        )
+
+
+def as_reply(structured: Mapping[str, Json], *, is_error: bool = False) -> Reply:
+    """Return `structured` as an answer whose text is the same object as compact JSON."""
+    text = compact(structured)
+    if not text_is_utf8(text):
+        structured = _cleaned_object(structured)
+        text = compact(structured)
+    return Reply(structured=structured, text=text, is_error=is_error)
+
+
+def _cleaned(value: Json) -> Json:
+    if isinstance(value, str):
+        return _clean_text(value)
+    if is_object(value):
+        return _cleaned_object(value)
+    return [_cleaned(item) for item in value] if is_array(value) else value
+
+
+def _cleaned_object(value: Mapping[str, Json]) -> Mapping[str, Json]:
+    return {_clean_text(key): _cleaned(item) for key, item in value.items()}
+
+
+def _clean_text(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+def error_reply(error: SchemoryError) -> Reply:
+    """Return `error` in the specified shape: at most 20 problems told, at most 8 kB in all."""
+    context: dict[str, Json] = {
+        shorten(key, _MAX_PATH_CHARS): _bounded(value) for key, value in error.context.items()
+    }
+    if error.problems:
+        context["problems"] = [_problem_wire(p) for p in error.problems[:MAX_PROBLEMS]]
+        context["problemCount"] = len(error.problems)
+    suggestions = dict.fromkeys(
+        [*error.suggestions, *(p.suggestion for p in error.problems if p.suggestion)]
+    )
+    structured: dict[str, Json] = {
+        "error": shorten(error.message),
+        "error_code": error.code,
+        "context": context,
+        "suggestions": [shorten(text) for text in list(suggestions)[:_MAX_SUGGESTIONS]],
+    }
+    return as_reply(_fitted(structured, context), is_error=True)
+
+
+def internal_reply(error_id: str) -> Reply:
+    """Return the answer to a failure of our own: an id to find the log entry by, nothing else."""
+    return as_reply(
+        {
+            "error": "The server failed inside; nothing was stored by this call.",
+            "error_code": "INTERNAL",
+            "context": {"errorId": error_id},
+            "suggestions": [
+                "Try the call once more.",
+                f"If it fails again, report error {error_id} with the server's log.",
+            ],
+        },
+        is_error=True,
+    )
+
+
+def shorten(text: str, limit: int = _MAX_TEXT_CHARS) -> str:
+    """Return `text` cut to `limit` characters, an ellipsis marking the cut.
+
+    >>> shorten("abcdef", 4)
+    'abc…'
+    """
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _problem_wire(problem: Problem) -> dict[str, Json]:
+    wire: dict[str, Json] = {
+        "path": shorten(problem.path, _MAX_PATH_CHARS),
+        "error_code": problem.code,
+        "problem": shorten(problem.message),
+    }
+    if problem.nearest:
+        wire["nearest"] = [shorten(word, _MAX_PATH_CHARS) for word in problem.nearest[:3]]
+    if problem.suggestion:
+        wire["suggestion"] = shorten(problem.suggestion)
+    return wire
+
+
+def _bounded(value: object, depth: int = 0) -> Json:
+    """Return a fact of an error's context as JSON of limited length."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        return shorten(value, _MAX_PATH_CHARS)
+    if depth < 3 and is_object(value):  # noqa: PLR2004 (facts are flat; deeper is shown as text)
+        listed = list(value.items())[:_MAX_CONTEXT_ITEMS]
+        return {shorten(str(key), _MAX_PATH_CHARS): _bounded(v, depth + 1) for key, v in listed}
+    if depth < 3 and is_array(value):  # noqa: PLR2004 (as above)
+        return [_bounded(item, depth + 1) for item in value[:_MAX_CONTEXT_ITEMS]]
+    return shorten(str(value), _MAX_PATH_CHARS)
+
+
+def _fitted(structured: dict[str, Json], context: dict[str, Json]) -> dict[str, Json]:
+    """Drop the least telling parts until the error fits: late problems, hints, other facts."""
+    problems = context.get("problems")
+    listed = list(problems) if is_array(problems) else []
+    while wire_bytes(structured) > MAX_ERROR_BYTES:
+        if len(listed) > 1:
+            listed.pop()
+            context["problems"] = list(listed)
+            continue
+        suggestions = structured["suggestions"]
+        if is_array(suggestions) and suggestions:
+            structured["suggestions"] = suggestions[:-1]
+            continue
+        removable = [key for key in context if key != "problemCount"]
+        if not removable:
+            break
+        del context[removable[0]]
+    return structured
+
+
+PAGE_KEYS: Mapping[str, Json] = {
+    "truncated": {"type": "boolean", "description": "More follows; go on with nextCursor."},
+    "nextCursor": {"type": "string"},
+    "totalMatches": {"type": "integer"},
+    "totalNeighbors": {"type": "integer"},
+}
+"""What a bounded answer may carry beside its items."""
+
+
+def output_schema(data: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the schema of an answer whose `data` has these properties; errors satisfy it too."""
+    return {
+        "type": "object",
+        "properties": {
+            "data": {"type": "object", "properties": dict(data), "required": []},
+            "actionTaken": {"type": "string"},
+            "timestamp": {"type": "string"},
+            "error": {"type": "string"},
+            "error_code": {"type": "string"},
+            "context": {"type": "object", "properties": {}, "additionalProperties": True},
+            "suggestions": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": [],
+        "additionalProperties": False,
+    }
