@@ -1,0 +1,48 @@
+"""What a writing verb works with: the transaction, the schemas, and a place for its events."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from schemory.graph.events import EventBus
+from schemory.graph.unit import Unit
+from schemory.model.events import After, Before
+from schemory.schemas.catalog import SchemaCatalog
+from schemory.storage.protocols import GraphTransaction
+
+Plan = TypeVar("Plan")
+
+
+class Work:
+    """One verb inside a unit of work."""
+
+    def __init__(
+        self, unit: Unit, catalog: SchemaCatalog, events: EventBus, *, strict_types: bool
+    ) -> None:
+        self._unit = unit
+        self._events = events
+        self.catalog = catalog
+        self.strict_types = strict_types
+
+    @property
+    def tx(self) -> GraphTransaction:
+        """The open store transaction."""
+        return self._unit.tx
+
+    def planned(self, make_plan: Callable[[], Plan], announce: Callable[[Plan], Before]) -> Plan:
+        """Return the checked plan after its `before` event was told.
+
+        A listener may itself have written in this transaction; then the plan is made again, so that
+        what is written was checked against what stands there.
+
+        Raises:
+            VetoedError: A listener refused.
+        """
+        plan = make_plan()
+        writes = self._unit.writes
+        self._events.emit(announce(plan))
+        return plan if self._unit.writes == writes else make_plan()
+
+    def done(self, *events: After) -> None:
+        """Note that the verb has written; its `after` events wait for the commit."""
+        self._unit.writes += 1
+        self._unit.pending.extend(events)
