@@ -186,6 +186,17 @@ class GraphReader(Protocol):
         """Return edges in creation order (by id) after `after_id`."""
         ...
 
+    def edges_closing(
+        self, first_id: int, last_id: int, *, after_id: int = 0, limit: int
+    ) -> tuple[EdgeRecord, ...]:
+        """Return edges whose later end is a node from `first_id` to `last_id`, by edge id.
+
+        The later end is the one with the greater id; a self edge closes at its node. So a walk over
+        the nodes in creation order meets each edge once, when both its ends have come. Costs the
+        edges returned and the nodes in the range, not the degree of a hub outside it.
+        """
+        ...
+
     def list_kept(self, *, after: int = 0, limit: int) -> tuple[tuple[int, KeptLine], ...]:
         """Return kept lines with their positions, in order, after position `after`."""
         ...
