@@ -1,0 +1,18 @@
+"""Settings and where they come from; the only reader of the environment (memory.md §3)."""
+
+from schemory.config.keys import KEYS, PROFILES, TOOLSETS, SettingKey
+from schemory.config.load import load_settings, wants_colour
+from schemory.config.settings import DEFAULT_SPACE, Raw, Settings, mask_url
+
+__all__ = [
+    "DEFAULT_SPACE",
+    "KEYS",
+    "PROFILES",
+    "TOOLSETS",
+    "Raw",
+    "SettingKey",
+    "Settings",
+    "load_settings",
+    "mask_url",
+    "wants_colour",
+]

@@ -1,0 +1,262 @@
+"""Every setting: its names, its default and how its text is read (memory.md §3)."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+TOOLSETS = ("graph", "graph_query", "admin")
+PROFILES = ("full", "compact", "auto")
+
+HOME_FOLDER = PurePosixPath(".mcp-servers/memory")
+"""Where the product keeps its things, below the user's home folder."""
+
+CONFIG_FILE_NAME = "memory.config.json"
+
+_TRUE = frozenset({"1", "true", "yes", "on"})
+_FALSE = frozenset({"0", "false", "no", "off", ""})
+
+
+def _text(raw: str) -> str:
+    return raw
+
+
+def _flag(raw: str) -> bool:
+    word = raw.strip().lower()
+    if word in _TRUE:
+        return True
+    if word in _FALSE:
+        return False
+    raise ValueError("1 or 0 (also true/false, yes/no, on/off)")
+
+
+def _whole(lowest: int) -> Callable[[str], int]:
+    def parse(raw: str) -> int:
+        allowed = f"a whole number from {lowest} up"
+        try:
+            value = int(raw.strip())
+        except ValueError:
+            raise ValueError(allowed) from None
+        if value < lowest:
+            raise ValueError(allowed)
+        return value
+
+    return parse
+
+
+def _one_of(*allowed: str) -> Callable[[str], str]:
+    def parse(raw: str) -> str:
+        word = raw.strip().lower()
+        if word not in allowed:
+            raise ValueError("one of " + ", ".join(allowed))
+        return word
+
+    return parse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingKey:
+    """One setting: its names, its default and how its text is read.
+
+    Attributes:
+        name: In the environment and in the config file.
+        flag: On the command line; None where there is none.
+        meaning: One sentence for the reference.
+        parse: Reads one text; a ValueError says what is allowed.
+        separator: For settings that take several values in one text: `,` or the path separator.
+        group: `store`, `graph`, `server` or `memory`, for the reference.
+    """
+
+    name: str
+    flag: str | None = None
+    default: str = ""
+    meaning: str
+    parse: Callable[[str], object] = _text
+    separator: str | None = None
+    group: str = "server"
+
+
+KEYS: tuple[SettingKey, ...] = (
+    SettingKey(
+        name="MEMORY_DB_PATH",
+        flag="--db",
+        default=f"~/{HOME_FOLDER}/memory.sqlite",
+        meaning="The store: a SQLite file, created with its folders when it is not there.",
+        group="store",
+    ),
+    SettingKey(
+        name="MEMORY_FILE",
+        flag="--graph-file",
+        meaning="A JSONL file as the graph's store, for people who keep it in git.",
+        group="store",
+    ),
+    SettingKey(
+        name="MEMORY_FILE_PATH",
+        meaning="The same under the name that other knowledge-graph servers use.",
+        group="store",
+    ),
+    SettingKey(
+        name="MEMORY_CONFIG",
+        meaning=f"The config file; without it `{CONFIG_FILE_NAME}` beside the database, if any.",
+        group="store",
+    ),
+    SettingKey(
+        name="MEMORY_PROJECT",
+        flag="--project",
+        meaning="The project: a folder, or a project id. Its graph space has the same id.",
+        group="store",
+    ),
+    SettingKey(
+        name="MEMORY_PROJECT_ID",
+        meaning="The project by its id.",
+        group="store",
+    ),
+    SettingKey(
+        name="MEMORY_SCHEMAS",
+        flag="--schemas",
+        meaning=(
+            "Folders with `*.schema.json` files, repeatable; "
+            f"without it `~/{HOME_FOLDER}/schemas`, if that folder is there."
+        ),
+        separator=os.pathsep,
+        group="graph",
+    ),
+    SettingKey(
+        name="MEMORY_PACKS",
+        flag="--pack",
+        meaning="Built-in schema packs, repeatable: `rpg`, `software`.",
+        separator=",",
+        group="graph",
+    ),
+    SettingKey(
+        name="MEMORY_STRICT_TYPES",
+        flag="--strict-types",
+        default="0",
+        meaning="Refuse nodes whose nodeType no schema defines.",
+        parse=_flag,
+        group="graph",
+    ),
+    SettingKey(
+        name="MEMORY_TOOLSET",
+        flag="--toolset",
+        default="graph",
+        meaning="Which groups of tools to serve, separated by commas: " + ", ".join(TOOLSETS) + ".",
+        parse=_one_of(*TOOLSETS),
+        separator=",",
+    ),
+    SettingKey(
+        name="MEMORY_TOOLS",
+        flag="--tools",
+        default="full",
+        meaning="`full`: three tools per schema; `compact`: three in all; `auto`: by their number.",
+        parse=_one_of(*PROFILES),
+    ),
+    SettingKey(
+        name="MEMORY_MANAGE_SCHEMAS",
+        flag="--manage-schemas",
+        default="0",
+        meaning="Serve the `admin` toolset: agents may define and remove schemas.",
+        parse=_flag,
+    ),
+    SettingKey(
+        name="MEMORY_ALLOW_CROSS_PROJECT",
+        flag="--allow-cross-project",
+        default="0",
+        meaning="Let graph tools take a `project_id` argument.",
+        parse=_flag,
+    ),
+    SettingKey(
+        name="MEMORY_RESPONSE_BUDGET",
+        flag="--response-budget",
+        default="60000",
+        meaning="The most UTF-8 bytes of JSON in one answer; 0 lifts the bound.",
+        parse=_whole(0),
+    ),
+    SettingKey(
+        name="MEMORY_DEBUG",
+        flag="--debug",
+        default="0",
+        meaning="Write a debug log to stderr; never stored content.",
+        parse=_flag,
+    ),
+    SettingKey(
+        name="MEMORY_ALLOWED_ROOTS",
+        meaning="Folders that file arguments may lie in.",
+        separator=os.pathsep,
+        group="memory",
+    ),
+    SettingKey(
+        name="MEMORY_SCOPE_DEFAULT", meaning="The scope where none is given.", group="memory"
+    ),
+    SettingKey(
+        name="MEMORY_PROJECT_DISPLAY_NAME", meaning="The project's name for people.", group="memory"
+    ),
+    SettingKey(
+        name="MEMORY_ALLOWED_TAGS",
+        meaning="The only tags that entries may have.",
+        separator=",",
+        group="memory",
+    ),
+    SettingKey(
+        name="MEMORY_MAX_ENTRY_BYTES",
+        default="200000",
+        meaning="An entry's content, in UTF-8 bytes.",
+        parse=_whole(1),
+        group="memory",
+    ),
+    SettingKey(
+        name="MEMORY_MAX_SEARCH_RESULTS",
+        default="50",
+        meaning="The cap on `limit`.",
+        parse=_whole(1),
+        group="memory",
+    ),
+    SettingKey(
+        name="MEMORY_AUDIT_LOG",
+        default="1",
+        meaning="Keep the audit log.",
+        parse=_flag,
+        group="memory",
+    ),
+    SettingKey(
+        name="MEMORY_AUDIT_JSONL",
+        meaning="Also append the audit to this file; `1` names one beside the database.",
+        group="memory",
+    ),
+    *(
+        SettingKey(
+            name=f"MEMORY_MAX_{name}",
+            default=str(default),
+            meaning=meaning,
+            parse=_whole(1),
+            group="memory",
+        )
+        for name, default, meaning in (
+            ("TAGS", 20, "Tags of one entry."),
+            ("TITLE_CHARS", 200, "A title's length."),
+            ("SUMMARY_CHARS", 500, "A summary's length."),
+            ("SOURCE_REF_CHARS", 400, "A source reference's length."),
+            ("SOURCE_URI_CHARS", 1000, "A source URI's length."),
+            ("PROJECT_ID_CHARS", 200, "A project id's length."),
+            ("SCOPE_CHARS", 120, "A scope's length."),
+            ("TOPIC_CHARS", 200, "A topic's length."),
+            ("TAG_CHARS", 80, "A tag's length."),
+        )
+    ),
+    SettingKey(
+        name="MEMORY_ENABLE_VECTOR",
+        default="0",
+        meaning="Search by vectors as well.",
+        parse=_flag,
+        group="memory",
+    ),
+    SettingKey(
+        name="MEMORY_VECTOR_BACKEND",
+        default="none",
+        meaning="Where vectors come from.",
+        group="memory",
+    ),
+)
+"""Every setting, in the order of the reference."""
+
+KEY_BY_NAME: Mapping[str, SettingKey] = {key.name: key for key in KEYS}

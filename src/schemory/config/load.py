@@ -1,0 +1,315 @@
+"""From flags, environment and config file to `Settings`, with every problem at once.
+
+Precedence: flags, the process environment, the config file, defaults. Within one of them the store
+is chosen in the order `MEMORY_FILE`, `MEMORY_FILE_PATH`, `MEMORY_DB_PATH`.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from schemory.config.keys import CONFIG_FILE_NAME, HOME_FOLDER, KEY_BY_NAME, KEYS, SettingKey
+from schemory.config.settings import DEFAULT_SPACE, Raw, Settings, mask_url
+from schemory.errors import ConfigError, Problem
+
+_PREFIX = "MEMORY_"
+_STORE_KEYS = ("MEMORY_FILE", "MEMORY_FILE_PATH", "MEMORY_DB_PATH")
+_PROJECT_KEYS = ("MEMORY_PROJECT", "MEMORY_PROJECT_ID")
+_URL_SCHEMES = ("postgresql://", "postgres://")
+_MAX_PROJECT_ID_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """Where values come from: `flag`, `environment` or the config file's path."""
+
+    title: str
+    values: Mapping[str, Raw]
+
+
+@dataclass(slots=True)
+class _Findings:
+    problems: list[Problem] = field(default_factory=list[Problem])
+    warnings: list[str] = field(default_factory=list[str])
+
+    def add(self, path: str, message: str, nearest: tuple[str, ...] = ()) -> None:
+        self.problems.append(
+            Problem(code="INVALID_PARAM", path=path, message=message, nearest=nearest)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A value and what to call its origin in messages."""
+
+    raw: Raw
+    source: str
+
+
+@dataclass(slots=True)
+class _Loader:
+    layers: tuple[_Layer, ...]
+    cwd: Path
+    home: Path
+    findings: _Findings
+
+    def find(self, *names: str) -> tuple[str, _Found] | None:
+        """Return the first of `names` in the highest layer that has any of them."""
+        for layer in self.layers:
+            for name in names:
+                raw = layer.values.get(name)
+                if raw:
+                    return name, _Found(raw, _source(name, layer))
+        return None
+
+    def parsed(self, key: SettingKey) -> tuple[object, ...]:
+        """Return the values of `key`, one for a plain setting; a problem is noted."""
+        found = self.find(key.name)
+        raw, source = (found[1].raw, found[1].source) if found else (key.default, "default")
+        values: list[object] = []
+        for text in _split(raw, key.separator):
+            try:
+                values.append(key.parse(text))
+            except ValueError as fault:
+                shown = mask_url(text)
+                self.findings.add(source, f"{source} is {shown!r}; allowed: {fault}")
+        return tuple(values)
+
+    def value(self, name: str) -> object:
+        """Return the one value of a plain setting."""
+        key = KEY_BY_NAME[name]
+        values = self.parsed(key)
+        return values[-1] if values else key.parse(key.default)
+
+    def path(self, text: str, source: str) -> Path:
+        """Return `text` as an absolute path: `~` is the home folder, the rest relative to cwd."""
+        if "\0" in text:
+            self.findings.add(source, f"{source} holds a NUL character; allowed: a path")
+            return self.cwd
+        if text == "~" or text.startswith(("~/", "~" + os.sep)):
+            return self.home / text[2:]
+        return Path(os.path.abspath(self.cwd / text))  # noqa: PTH100 (resolve() would follow links)
+
+
+def load_settings(
+    overrides: Mapping[str, Raw],
+    *,
+    environ: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    home: Path | None = None,
+) -> Settings:
+    """Return the settings of this run.
+
+    Args:
+        overrides: What the command line says, by setting name (`MEMORY_TOOLS`: "compact").
+        environ: The process environment; None = the real one.
+        cwd: What relative paths are relative to; None = the real one.
+        home: The user's home folder; None = the real one.
+
+    Raises:
+        ConfigError: Values that do not parse; each names key, value and what is allowed.
+    """
+    environment = os.environ if environ is None else environ
+    findings = _Findings()
+    own = {name: text for name, text in environment.items() if name.startswith(_PREFIX)}
+    loader = _Loader(
+        layers=(_Layer("flag", overrides), _Layer("environment", own)),
+        cwd=cwd or Path.cwd(),
+        home=home or Path.home(),
+        findings=findings,
+    )
+    config_file = _config_file(loader)
+    if config_file is not None:
+        loader.layers = (*loader.layers, _read_config(config_file, findings))
+    _warn_unknown(loader)
+    settings = _assemble(loader, config_file)
+    if findings.problems:
+        count = len(findings.problems)
+        first = findings.problems[0].message
+        raise ConfigError(
+            first if count == 1 else f"{count} settings cannot be used; the first: {first}",
+            problems=findings.problems,
+        )
+    return settings
+
+
+def wants_colour(environ: Mapping[str, str] | None = None) -> bool:
+    """Return whether the environment allows colour (NO_COLOR is not set, TERM is not dumb)."""
+    environment = os.environ if environ is None else environ
+    return not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
+
+
+def _source(name: str, layer: _Layer) -> str:
+    if layer.title == "flag":
+        return KEY_BY_NAME[name].flag or name
+    return name if layer.title == "environment" else f"{name} in {layer.title}"
+
+
+def _split(raw: Raw, separator: str | None) -> tuple[str, ...]:
+    texts = (raw,) if isinstance(raw, str) else raw
+    if separator is None or (separator == os.pathsep and not isinstance(raw, str)):
+        # Paths that come one by one (flags, a list in the file) may hold the separator.
+        return texts
+    parts = (part.strip() for text in texts for part in text.split(separator))
+    return tuple(dict.fromkeys(part for part in parts if part))
+
+
+def _config_file(loader: _Loader) -> Path | None:
+    found = loader.find("MEMORY_CONFIG")
+    if found is not None:
+        return loader.path(str(found[1].raw), found[1].source)
+    database = loader.find("MEMORY_DB_PATH")
+    if database is not None and str(database[1].raw).startswith((*_URL_SCHEMES, ":memory:")):
+        return None
+    folder = (
+        loader.home / HOME_FOLDER
+        if database is None
+        else loader.path(str(database[1].raw), database[1].source).parent
+    )
+    beside = folder / CONFIG_FILE_NAME
+    return beside if beside.is_file() else None
+
+
+def _read_config(file: Path, findings: _Findings) -> _Layer:
+    title = str(file)
+    try:
+        data: object = json.loads(file.read_text(encoding="utf-8-sig"))
+    except OSError as fault:
+        findings.add(title, f"The config file {title} cannot be read: {fault.strerror}")
+        return _Layer(title, {})
+    except ValueError as fault:
+        findings.add(title, f"The config file {title} is no JSON: {fault}")
+        return _Layer(title, {})
+    if not isinstance(data, dict):
+        findings.add(title, f"The config file {title} must hold one JSON object of settings")
+        return _Layer(title, {})
+    values: dict[str, Raw] = {}
+    for name, value in cast("dict[str, object]", data).items():
+        raw = _raw(value)
+        if raw is None:
+            findings.add(
+                f"{name} in {title}",
+                f"{name} in {title} must be a text, a number, true, false or a list of texts",
+            )
+        else:
+            values[name] = raw
+    return _Layer(title, values)
+
+
+def _raw(value: object) -> Raw | None:
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+        if all(isinstance(item, str) for item in items):
+            return tuple(str(item) for item in items)
+    return None
+
+
+def _warn_unknown(loader: _Loader) -> None:
+    for layer in loader.layers[1:]:
+        for name in sorted(set(layer.values) - set(KEY_BY_NAME)):
+            import difflib  # noqa: PLC0415 (only needed for a typo)
+
+            near = difflib.get_close_matches(name, KEY_BY_NAME, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            loader.findings.warnings.append(f"{name} ({layer.title}) is no setting{hint}")
+
+
+def _assemble(loader: _Loader, config_file: Path | None) -> Settings:
+    database, graph_file, store_source = _store(loader)
+    space, space_source = _space(loader)
+    toolsets = tuple(str(name) for name in loader.parsed(KEY_BY_NAME["MEMORY_TOOLSET"]))
+    manage_schemas = bool(loader.value("MEMORY_MANAGE_SCHEMAS"))
+    if manage_schemas and "admin" not in toolsets:
+        toolsets = (*toolsets, "admin")
+    return Settings(
+        database=database,
+        graph_file=graph_file,
+        store_source=store_source,
+        space=space,
+        space_source=space_source,
+        schema_folders=_schema_folders(loader),
+        packs=tuple(str(name) for name in loader.parsed(KEY_BY_NAME["MEMORY_PACKS"])),
+        strict_types=bool(loader.value("MEMORY_STRICT_TYPES")),
+        toolsets=toolsets,
+        tools=str(loader.value("MEMORY_TOOLS")),
+        manage_schemas=manage_schemas,
+        allow_cross_project=bool(loader.value("MEMORY_ALLOW_CROSS_PROJECT")),
+        response_budget=cast("int", loader.value("MEMORY_RESPONSE_BUDGET")),
+        debug=bool(loader.value("MEMORY_DEBUG")),
+        memory={
+            key.name: loader.parsed(key) if key.separator else loader.value(key.name)
+            for key in KEYS
+            if key.group == "memory"
+        },
+        config_file=config_file,
+        warnings=tuple(loader.findings.warnings),
+    )
+
+
+def _store(loader: _Loader) -> tuple[str, Path | None, str]:
+    """Return the database, the graph file if that is the store, and what chose."""
+    flags = loader.layers[0].values
+    if flags.get("MEMORY_FILE") and flags.get("MEMORY_DB_PATH"):
+        loader.findings.add("--db", "--db and --graph-file exclude each other; give one of them")
+    chosen = loader.find(*_STORE_KEYS)
+    named = loader.find("MEMORY_DB_PATH")
+    default = str(loader.home / HOME_FOLDER / "memory.sqlite")
+    database = _database(str(named[1].raw), named[1].source, loader) if named else default
+    if chosen is None:
+        return database, None, "default"
+    name, found = chosen
+    if name == "MEMORY_DB_PATH":
+        return database, None, found.source
+    return database, loader.path(str(found.raw), found.source), found.source
+
+
+def _database(text: str, source: str, loader: _Loader) -> str:
+    if text == ":memory:" or text.startswith(_URL_SCHEMES):
+        return text
+    if "://" in text:
+        shown = mask_url(text)
+        loader.findings.add(
+            source, f"{source} is {shown!r}; allowed: a path, or a postgresql:// URL"
+        )
+        return text
+    return str(loader.path(text, source))
+
+
+def _space(loader: _Loader) -> tuple[str, str]:
+    found = loader.find(*_PROJECT_KEYS)
+    if found is None:
+        return DEFAULT_SPACE, "default"
+    _, value = found
+    text = str(value.raw).strip()
+    if not text or len(text) > _MAX_PROJECT_ID_CHARS or not text.isprintable():
+        loader.findings.add(
+            value.source,
+            f"{value.source} is no project id; allowed: 1 to {_MAX_PROJECT_ID_CHARS} "
+            "printable characters",
+        )
+    return text, value.source
+
+
+def _schema_folders(loader: _Loader) -> tuple[Path, ...]:
+    found = loader.find("MEMORY_SCHEMAS")
+    if found is None:
+        own = loader.home / HOME_FOLDER / "schemas"
+        return (own,) if own.is_dir() else ()
+    _, value = found
+    texts = _split(value.raw, KEY_BY_NAME["MEMORY_SCHEMAS"].separator)
+    folders = tuple(loader.path(text, value.source) for text in texts)
+    for folder in folders:
+        if not folder.is_dir():
+            loader.findings.add(
+                value.source, f"{value.source} names {str(folder)!r}, which is no folder"
+            )
+    return folders

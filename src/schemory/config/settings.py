@@ -1,0 +1,66 @@
+"""The settings of one run, parsed and complete."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+Raw: TypeAlias = str | tuple[str, ...]
+"""A setting before it is parsed: one text, or several."""
+
+DEFAULT_SPACE = "default"
+"""The space of everything that was started without a project; shared by all of it."""
+
+_URL_PASSWORD = re.compile(r"(?<=://)([^/?#@:]*):([^/?#]*)@")
+_QUERY_PASSWORD = re.compile(r"([?&](?:password|passwd|pwd|sslpassword)=)[^&#]*", re.IGNORECASE)
+
+
+def mask_url(text: str) -> str:
+    """Return `text` with the password of a URL hidden; other text as it is.
+
+    >>> mask_url("postgresql://app:s3cret@db/prod?sslpassword=x")
+    'postgresql://app:***@db/prod?sslpassword=***'
+    """
+    return _QUERY_PASSWORD.sub(r"\1***", _URL_PASSWORD.sub(r"\1:***@", text))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What one run works with.
+
+    Attributes:
+        database: Absolute path of the SQLite file, `:memory:`, or a `postgresql://` URL.
+        graph_file: The JSONL file that is the store instead; None = the database is.
+        store_source: What chose the store: a flag, an environment key, the config file, `default`.
+        space: The graph space, the same text as the project's id.
+        space_source: What chose it, likewise.
+        schema_folders: Absolute; those that were named, else the user's own folder if it is there.
+        packs: Names of built-in packs.
+        memory: Parsed settings of the project memory by key.
+        config_file: The config file that was read, or None.
+        warnings: Unknown keys and other things a person should know.
+    """
+
+    database: str
+    graph_file: Path | None
+    store_source: str
+    space: str
+    space_source: str
+    schema_folders: tuple[Path, ...]
+    packs: tuple[str, ...]
+    strict_types: bool
+    toolsets: tuple[str, ...]
+    tools: str
+    manage_schemas: bool
+    allow_cross_project: bool
+    response_budget: int
+    debug: bool
+    memory: Mapping[str, object]
+    config_file: Path | None
+    warnings: tuple[str, ...]
+
+    @property
+    def store_location(self) -> str:
+        """The absolute path of the store (or its URL without the password) for people."""
+        return str(self.graph_file) if self.graph_file else mask_url(self.database)
