@@ -1,0 +1,45 @@
+# Everything a newcomer needs: `make demo`, `make test`, `make check`, `make bench`.
+# The environment is made on the first run and left alone while pyproject.toml does not change.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PYTEST_ARGS ?= -q -n 2
+
+.PHONY: help demo test check bench clean
+
+help:
+	@echo "make demo   start the real server, talk to it as an agent would, show what the agent sees"
+	@echo "make test   run the test suite"
+	@echo "make check  run every gate: format, lint, types, imports, generated docs, tests"
+	@echo "make bench  run the benchmarks"
+	@echo "make clean  remove the environment and what tools left behind"
+
+$(VENV)/.runtime: pyproject.toml
+	@test -x $(BIN)/python || { echo "Making $(VENV) ..."; $(PYTHON) -m venv $(VENV); }
+	@$(BIN)/python -c 'import sys; sys.exit("Schemory needs Python 3.11 or newer; try: make PYTHON=python3.12 ..." if sys.version_info < (3, 11) else 0)'
+	@echo "Installing schemory into $(VENV) ..."
+	@$(PIP) install --upgrade "pip>=25.1"
+	@$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.runtime
+	@echo "Installing the development tools into $(VENV) ..."
+	@$(PIP) install --editable . --group dev
+	@touch $@
+
+demo: $(VENV)/.runtime
+	@$(BIN)/schemory demo
+
+test: $(VENV)/.dev
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: $(VENV)/.dev
+	@scripts/check
+
+bench: $(VENV)/.dev
+	@$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
