@@ -75,12 +75,15 @@ class SearchPage:
         order: `rank` (name equals, starts with, contains, type, metadata; then name) up to 1,000
             matches, else `creation` (name hits, then others, each in creation order).
         total: How many match in all, where known without counting everything; else None.
+        degraded: The search index is damaged or missing: the page is right, but was found by a
+            scan; tell the user to run `schemory doctor --fix`.
     """
 
     hits: tuple[SearchHit, ...]
     more: Position | None
     order: str
     total: int | None
+    degraded: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
