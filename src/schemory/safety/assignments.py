@@ -53,11 +53,8 @@ class _Name(NamedTuple):
 
 
 @cache
-def _name_rest() -> re.Pattern[str]:
-    """What makes a stem a name, in lower case; the stems not listed are whole words already."""
-    return re.compile(
-        r"(?:pass(?:word|wd|phrase|wort|code|e)?|contrase(?:ñ|n)a|[^\W\d_]+|.)(?!\w)|."
-    )
+def _password_rest() -> re.Pattern[str]:
+    return re.compile(r"word|wd|phrase|wort|code|e(?<=mot de passe)")
 
 
 @cache
@@ -84,46 +81,54 @@ def _after_name() -> re.Pattern[str]:
         )
         (?:
             \\?(?P<quote>["'`])(?P<quoted>(?:(?!(?P=quote))[^\n]){1,300})(?P=quote)
-          | (?P<bare>[^\s"'`,;<>|]{1,300})
+          | (?P<bare>[^\s"'`,;&<>|]{1,300})
         )
         """
     )
 
 
 @cache
-def _candidate() -> re.Pattern[str]:
-    """A long run that could be random text, not a part of a path, an address or a checksum."""
+def _long_run() -> re.Pattern[str]:
+    return re.compile(r"[A-Za-z0-9+/=_-]{20,160}")
+
+
+@cache
+def _ordinary_tail() -> re.Pattern[str]:
+    """Ends of a name that still say "the secret itself": `password1`, `secret_key_base`."""
     return re.compile(
-        r"(?<![A-Za-z0-9+/=_.:@#-])(?<!base64,)[A-Za-z0-9+/_-]{20,120}={0,2}(?![A-Za-z0-9+/=_:@(-]|\.\w)"
+        r"(?:s|_?\d{1,2}|[_.-]?(?:value|text|plain|prod|production|dev|staging|test|db|admin|root|base|"
+        r"main|live|key|string|access_key|accesskey))?",
+        re.IGNORECASE,
     )
 
 
-_ORDINARY_TAIL = re.compile(
-    r"(?:s|_?\d{1,2}|[_.-]?(?:value|text|plain|prod|production|dev|staging|test|db|admin|root|base|"
-    r"main|live|key|string|access_key|accesskey))?",
-    re.IGNORECASE,
-)
-_OTHER_THING = re.compile(
-    r"(?:hash|digest|file|path|name|ur[il]|id|type|len|length|min|max|polic(?:y|ies)|field|env|ttl|"
-    r"exp\w*|timeout|count|limit|reset|label|hint|rules?|regex|pattern|valid\w*|input|form|param\w*|"
-    r"prompt|column|encoder|manager|provider|service|store|strategy|age|format|header|prefix|suffix|"
-    r"size|budget|usage|price|version|alg\w*|scheme|endpoint|method|ref|arn|index|list|map|count\w*|"
-    r"i[sz]\w*|less|scanning|detection|rotation)s?(?![a-z])",
-    re.IGNORECASE,
-)
+@cache
+def _other_thing() -> re.Pattern[str]:
+    """Ends of a name that say something about the secret: `password_hash`, `TOKEN_TTL`."""
+    return re.compile(
+        r"(?:hash|digest|file|path|name|ur[il]|id|type|len|length|min|max|polic(?:y|ies)|field|env|ttl|"
+        r"exp\w*|timeout|count|limit|reset|label|hint|rules?|regex|pattern|valid\w*|input|form|param\w*|"
+        r"prompt|column|encoder|manager|provider|service|store|strategy|age|format|header|prefix|suffix|"
+        r"size|budget|usage|price|version|alg\w*|scheme|endpoint|method|ref|arn|index|list|map|count\w*|"
+        r"i[sz]\w*|less|scanning|detection|rotation)s?(?![a-z])",
+        re.IGNORECASE,
+    )
 
 
 def find_assigned(text: str) -> Iterator[Spot]:
     """Yield each value that stands where a password-like name puts a secret, in no set order."""
     lowered = _same_length_lower(text)
+    unassigned: list[_Name] = []
     for name in _names(text, lowered):
         spot = _assigned(text, name)
-        if spot is not None:
-            yield spot
+        if spot is None:
+            unassigned.append(name)
         else:
-            yield from _random_beside(text, name)
+            yield spot
     for stem in _HEADER_STEMS:
         yield from _header_values(text, lowered, stem)
+    if unassigned:
+        yield from _random_beside(text, unassigned)
 
 
 def _same_length_lower(text: str) -> str:
@@ -147,7 +152,7 @@ def _name_end(lowered: str, stem: str, start: int) -> int:
     """Return where the word that begins with `stem` ends, or 0 when it is another word."""
     end = start + len(stem)
     if stem == "pass":
-        rest = re.compile(r"word|wd|phrase|wort|code|e(?<=mot de passe)").match(lowered, end)
+        rest = _password_rest().match(lowered, end)
         if rest is not None:
             return rest.end()
         return end if start and lowered[start - 1] in "_-" else 0
@@ -185,14 +190,14 @@ def _name(text: str, start: int, end: int, *, is_password: bool) -> _Name:
 
 def _assigned(text: str, name: _Name) -> Spot | None:
     found = _after_name().match(text, name.end)
-    if found is None or _OTHER_THING.search(found["tail"]):
+    if found is None or _other_thing().search(found["tail"]):
         return None
     kind = "quoted" if found["quoted"] else "bare"
     value = found[kind].rstrip("\\") if kind == "quoted" else found[kind].rstrip(".,;:!?)*_\\")
     link = found["link"]
     if (link.strip() == ">" and not name.is_element) or not value:
         return None
-    is_ordinary = _ORDINARY_TAIL.fullmatch(found["tail"]) is not None
+    is_ordinary = _ordinary_tail().fullmatch(found["tail"]) is not None
     if not _is_value(value, name, link, is_quoted=kind == "quoted", is_ordinary=is_ordinary):
         return None
     start = found.start(kind)
@@ -214,13 +219,28 @@ def _is_value(value: str, name: _Name, link: str, *, is_quoted: bool, is_ordinar
     return looks_typed_in(value)
 
 
-def _random_beside(text: str, name: _Name) -> Iterator[Spot]:
-    begin = max(text.rfind("\n", 0, name.start) + 1, name.start - _SIDE_CHARS)
-    line_end = text.find("\n", name.end)
-    end = min(line_end if line_end >= 0 else len(text), name.end + 2 * _SIDE_CHARS)
-    for found in _candidate().finditer(text, begin, end):
-        if looks_random(found.group()):
-            yield Spot("high-entropy-string", found.start(), found.end())
+def _random_beside(text: str, names: list[_Name]) -> Iterator[Spot]:
+    for found in _long_run().finditer(text):
+        start, end = found.span()
+        if not _stands_alone(text, start, end) or not looks_random(found.group()):
+            continue
+        if any(_is_beside(text, name, start, end) for name in names):
+            yield Spot("high-entropy-string", start, end)
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Return whether the run is no part of a path, an address, a checksum or an embedded image."""
+    before, after = text[max(0, start - 7) : start], text[end : end + 2]
+    if before.endswith((".", ":", "@", "#", "base64,")) or after[:1] in {":", "@", "("}:
+        return False
+    return not (after[:1] == "." and after[1:].isalnum())
+
+
+def _is_beside(text: str, name: _Name, start: int, end: int) -> bool:
+    """Return whether the span stands near the name, on its line."""
+    if start >= name.end:
+        return start - name.end <= _SIDE_CHARS and "\n" not in text[name.end : start]
+    return 0 <= name.start - end <= _SIDE_CHARS and "\n" not in text[end : name.start]
 
 
 def _header_values(text: str, lowered: str, stem: str) -> Iterator[Spot]:

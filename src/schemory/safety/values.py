@@ -22,7 +22,7 @@ def _code() -> re.Pattern[str]:
     return re.compile(
         r"""(?ix)
         ^(?:[~.]{0,2}/|[a-z]:\\|https?:|@|\#|--|&|!|\?)
-        | [(){}\[\]] | :: | -> | => | =[^=]
+        | [(){}\[\]] | :: | -> | =>
         | ^[a-z_]\w*(?:\.[a-z_]\w*)+$
         | ^[\w.+-]+@[\w-]+\.[a-z]{2,}$
         | ^[\d.,_]+\s?(?:ms|s|sec|seconds|m|min|minutes|h|hours|d|days|k|kb|mb|gb|bytes|bits|%)$
@@ -36,7 +36,11 @@ def _code() -> re.Pattern[str]:
 
 def looks_like_code(value: str, *, is_quoted: bool) -> bool:
     """Return whether `value` is too short, a stand-in, code or prose rather than a secret."""
-    if len(value) < _FEWEST_CHARS or is_stand_in(value):
+    if len(value) < _FEWEST_CHARS:
+        return True
+    if not is_quoted and "=" in value.rstrip("="):
+        return True
+    if is_stand_in(value):
         return True
     if is_quoted:
         return any(char.isspace() for char in value) or _is_quoted_code(value)
