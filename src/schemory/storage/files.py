@@ -1,0 +1,119 @@
+"""Replace a whole file so that a crash at any moment leaves the old one or the new one."""
+
+import errno
+import glob
+import os
+import stat
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import BinaryIO
+
+from schemory.errors import StoreError, StoreFullError, StoreReadonlyError
+
+PRIVATE_MODE = 0o600
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+
+
+def replace_file(
+    path: Path,
+    chunks: Iterable[bytes],
+    *,
+    new_mode: int | None = PRIVATE_MODE,
+    before_replace: Callable[[], None] | None = None,
+) -> None:
+    """Write `chunks` to a file beside `path` and put it in its place, flushed to the disk.
+
+    An existing file keeps its mode; behind a symbolic link its target is replaced. Missing parent
+    folders are made.
+
+    Args:
+        new_mode: Mode of a file that was not there; None = what the umask leaves.
+        before_replace: Called when all is written and nothing replaced yet; may raise to stop it.
+
+    Raises:
+        StoreReadonlyError, StoreFullError, StoreError: As named; `path` is as it was.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _write_and_replace(target, chunks, new_mode, before_replace)
+    except OSError as error:
+        raise file_error(error, path) from error
+
+
+def _write_and_replace(
+    target: Path,
+    chunks: Iterable[bytes],
+    new_mode: int | None,
+    before_replace: Callable[[], None] | None,
+) -> None:
+    temporary = temporary_name(target)
+    mode = existing_mode(target)
+    try:
+        with _create(temporary, new_mode if mode is None else PRIVATE_MODE) as file:
+            if mode is not None:
+                temporary.chmod(mode)
+            for chunk in chunks:
+                file.write(chunk)
+            file.flush()
+            os.fsync(file.fileno())
+        if before_replace is not None:
+            before_replace()
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(target.parent)
+
+
+def _create(path: Path, mode: int | None) -> BinaryIO:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    return os.fdopen(os.open(path, flags, 0o666 if mode is None else mode), "wb")
+
+
+def temporary_name(target: Path) -> Path:
+    """Return the name under which this thread writes a new `target`."""
+    return target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.tmp")
+
+
+def remove_leftovers(target: Path) -> None:
+    """Remove what killed writers left; only while no other process writes `target`."""
+    for left in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
+        left.unlink(missing_ok=True)
+
+
+def existing_mode(path: Path) -> int | None:
+    """Return a file's permission bits; None where there is no file."""
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        return None
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush a folder's entries to the disk, where the system can do that."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def file_error(error: OSError, path: Path) -> StoreError:
+    """Return what a failed file operation means, with a next step."""
+    if error.errno in _FULL:
+        return StoreFullError(
+            f"No space is left to write {path}",
+            suggestions=["Free disk space (or raise the file's size limit), then try again."],
+        )
+    if error.errno in _FORBIDDEN:
+        return StoreReadonlyError(
+            f"{path} cannot be written",
+            suggestions=["Give yourself write permission on the file and its folder."],
+        )
+    reason = os.strerror(error.errno) if error.errno else type(error).__name__
+    return StoreError(f"{path}: {reason}", suggestions=["Check the path and the disk."])
