@@ -1,11 +1,14 @@
 """The type of a JSON value and its one canonical text."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """Any JSON value; arrays are sequences, objects are mappings with text keys."""
+
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def compact(value: object) -> str:
@@ -24,3 +27,33 @@ def plain_number(value: float) -> int | float:
     (1, 0.25)
     """
     return int(value) if value == int(value) else value
+
+
+def child_path(path: str, key: str | int) -> str:
+    """Return the JSON path of one member: dotted where the key is a plain word.
+
+    >>> child_path("$.npc", "role"), child_path("$.nodes", 3), child_path("$.npc", "a b")
+    ('$.npc.role', '$.nodes[3]', '$.npc["a b"]')
+    """
+    if isinstance(key, int):
+        return f"{path}[{key}]"
+    if _PLAIN_KEY.fullmatch(key):
+        return f"{path}.{key}"
+    return f"{path}[{json.dumps(key, ensure_ascii=False)}]"
+
+
+def json_kind(value: object) -> str:
+    """Return what kind of JSON value this is, in words for a message; never the value.
+
+    >>> [json_kind(v) for v in ("a", 1, True, None, [], {})]
+    ['a string', 'a number', 'true or false', 'null', 'an array', 'an object']
+    """
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, str):
+        return "a string"
+    if isinstance(value, int | float):
+        return "a number"
+    return "an object" if isinstance(value, Mapping) else "an array"

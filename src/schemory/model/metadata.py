@@ -1,10 +1,12 @@
 """Metadata lines: flat `Key: Value` texts, parsed on demand (graph.md §1, G§9)."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-_WORD_BREAK = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\s_\-.]+")
+from schemory.model.text import fold
+
+_SEPARATORS = frozenset("_-. \t\r\n")
 _IGNORED_IN_KEYS = re.compile(r"[\s_\-]+")
 
 
@@ -46,14 +48,34 @@ def display_name(property_key: str) -> str:
     >>> [display_name(k) for k in ("role", "player_character", "relatedNPCs", "HTTPPort")]
     ['Role', 'Player Character', 'Related NPCs', 'HTTP Port']
     """
-    words = [word for word in _split_words(property_key) if word]
-    return " ".join(word[0].upper() + word[1:] for word in words) or property_key
+    words = "".join(_spaced(property_key)).split()
+    return " ".join(_capitalised(word) for word in words) or property_key
 
 
-def _split_words(key: str) -> list[str]:
-    # A plural `s` after capitals (`NPCs`) belongs to the capitals.
-    marked = re.sub(r"([A-Z]{2,})s(?![a-z])", lambda m: m.group(1) + "\0", key)
-    return [word.replace("\0", "s") for word in _WORD_BREAK.split(marked)]
+def _spaced(key: str) -> Iterator[str]:
+    """Yield the key's characters with a space at each word border."""
+    for at, character in enumerate(key):
+        if character in _SEPARATORS:
+            yield " "
+            continue
+        if at and character.isupper() and _starts_word(key, at):
+            yield " "
+        yield character
+
+
+def _starts_word(key: str, at: int) -> bool:
+    """Whether the capital at `at` begins a word: a small letter is beside it (`HTTPPort`)."""
+    if not key[at - 1].isupper():
+        return True
+    rest = key[at + 1 :]
+    # A plural `s` after capitals (`NPCs`, `APIsUsed`) belongs to the capitals.
+    is_plural = rest.startswith("s") and not rest[1:2].islower()
+    return rest[:1].islower() and not is_plural
+
+
+def _capitalised(word: str) -> str:
+    first = word[0].upper()
+    return first + word[1:] if len(first) == 1 else word
 
 
 def normal_key(key: str) -> str:
@@ -62,7 +84,41 @@ def normal_key(key: str) -> str:
     >>> {normal_key(key) for key in ("Current Location", "currentLocation", "current_location")}
     {'currentlocation'}
     """
-    return _IGNORED_IN_KEYS.sub("", key).casefold()
+    return fold(_IGNORED_IN_KEYS.sub("", key))
+
+
+def has_key(line: str, spellings: Collection[str]) -> bool:
+    """Whether the line's normalised key is one of `spellings`; free text has none.
+
+    >>> has_key("Current Location: Bree", {"currentlocation"}), has_key("free text", {""})
+    (True, False)
+    """
+    key = parse_line(line).key
+    return bool(key) and normal_key(key) in spellings
+
+
+def replace_lines(
+    lines: Iterable[str], spellings: Collection[str], line: str | None
+) -> tuple[str, ...]:
+    """Return `lines` with one line for a key: at the place of the first that had it, else last.
+
+    Further lines of the key go; None removes them all. Every other line stays byte for byte.
+    Source: graph.md §3.
+
+    >>> replace_lines(["role: Thief", "free", "Role: Noble"], {"role"}, "Role: Wizard")
+    ('Role: Wizard', 'free')
+    """
+    kept: list[str] = []
+    waiting = line
+    for old in lines:
+        if not has_key(old, spellings):
+            kept.append(old)
+        elif waiting is not None:
+            kept.append(waiting)
+            waiting = None
+    if waiting is not None:
+        kept.append(waiting)
+    return tuple(kept)
 
 
 def find_value(lines: Iterable[str], key: str) -> str | None:

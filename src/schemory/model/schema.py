@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from schemory.model.jsonvalue import Json
-from schemory.model.metadata import display_name
+from schemory.model.metadata import display_name, normal_key
 
 
 class PropertyType(StrEnum):
@@ -60,6 +60,7 @@ class Property:
     Attributes:
         name: The key on the wire, `^[A-Za-z0-9_.-]{1,64}$`.
         enum: Allowed values (of the text, or of each item); empty = any.
+        minimum: The least number (or item that is one); `min_length` likewise, in code points.
         item_type: Type of an array's items; STRING for every other type.
         is_unique: No two nodes of the type share the value.
         label: Display name instead of the derived one.
@@ -87,6 +88,12 @@ class Property:
         """The key of this property's metadata line."""
         return self.label or display_name(self.name)
 
+    @property
+    def spellings(self) -> frozenset[str]:
+        """The normalised keys under which arguments and metadata lines mean this property."""
+        names = (self.name, display_name(self.name), self.label or self.name)
+        return frozenset(map(normal_key, names))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeSchema:
@@ -104,3 +111,12 @@ class NodeSchema:
     properties: Mapping[str, Property] = field(default_factory=dict[str, Property])
     allows_additional: bool = True
     origin: str = ""
+    _by_spelling: Mapping[str, Property] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        found = {s: p for p in reversed(tuple(self.properties.values())) for s in p.spellings}
+        object.__setattr__(self, "_by_spelling", found)
+
+    def find_property(self, key: str) -> Property | None:
+        """Return the property that `key` means, with case, spaces, `_` and `-` ignored, or None."""
+        return self.properties.get(key) or self._by_spelling.get(normal_key(key))

@@ -1,0 +1,313 @@
+"""The node types in force: schemas of all sources in one snapshot that changes while running."""
+
+import json
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from schemory.errors import ConflictError, UnknownTypeError, UnsupportedError
+from schemory.model.jsonvalue import Json
+from schemory.model.likeness import nearest
+from schemory.model.schema import NodeSchema
+from schemory.schemas.durable import make_private_folder, remove_file, write_file
+from schemory.schemas.load import (
+    PACK_ORIGIN,
+    SUFFIX,
+    FileFault,
+    FolderReport,
+    clash,
+    load_folder,
+    load_pack,
+    parse_file,
+)
+from schemory.schemas.parse import parse_schema
+from schemory.schemas.report import fault_error
+
+
+@dataclass(frozen=True, slots=True)
+class FolderSource:
+    """A folder of schema files; while an optional one is missing, nothing is at fault."""
+
+    path: Path
+    is_optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PackSource:
+    """A pack that comes with the product."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSource:
+    """Schemas that a program hands over."""
+
+    schemas: tuple[NodeSchema, ...]
+
+
+Source: TypeAlias = FolderSource | PackSource | FixedSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogChange:
+    """What a change of the catalog did to its types; `version` is the new one."""
+
+    version: int
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+Listener: TypeAlias = Callable[[CatalogChange], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Snapshot:
+    schemas: Mapping[str, NodeSchema] = field(default_factory=dict[str, NodeSchema])
+    faults: tuple[FileFault, ...] = ()
+    warnings: tuple[FileFault, ...] = ()
+    notes: tuple[FileFault, ...] = ()
+    version: int = 0
+
+
+class SchemaCatalog:
+    """The schemas in force, read from `sources`; safe to use from several threads.
+
+    A reader sees one snapshot. A type in two sources stays with the first; the later one is at
+    fault. Bad files are left out and told by `faults()`.
+    """
+
+    def __init__(self, sources: Sequence[Source] = ()) -> None:
+        self._sources = tuple(sources)
+        self._lock = threading.RLock()
+        self._listeners: list[Listener] = []
+        self._snapshot = _read(self._sources, version=0)
+
+    @property
+    def version(self) -> int:
+        """How often the set of schemas has changed since the start."""
+        return self._snapshot.version
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders among the sources, in order; the first takes what `define` writes."""
+        return tuple(s.path for s in self._sources if isinstance(s, FolderSource))
+
+    def get(self, node_type: str) -> NodeSchema | None:
+        """Return the schema of a type, or None."""
+        return self._snapshot.schemas.get(node_type)
+
+    def types(self) -> tuple[str, ...]:
+        """Return all types, sorted."""
+        return tuple(self._snapshot.schemas)
+
+    def schemas(self) -> tuple[NodeSchema, ...]:
+        """Return all schemas, sorted by type."""
+        return tuple(self._snapshot.schemas.values())
+
+    def faults(self) -> tuple[FileFault, ...]:
+        """Return why files are left out."""
+        return self._snapshot.faults
+
+    def warnings(self) -> tuple[FileFault, ...]:
+        """Return what is ignored or mended in the loaded files."""
+        return self._snapshot.warnings
+
+    def notes(self) -> tuple[FileFault, ...]:
+        """Return what is accepted but worth knowing, such as reserved facets."""
+        return self._snapshot.notes
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` after each change of the set of schemas; returns the unsubscriber.
+
+        It is called in the thread that made the change. A failing listener does not keep the
+        others from being told; all failures are raised together as an ExceptionGroup.
+        """
+        with self._lock:
+            self._listeners.append(listener)
+
+        def unsubscribe() -> None:
+            with self._lock:
+                if listener in self._listeners:
+                    self._listeners.remove(listener)
+
+        return unsubscribe
+
+    def reload(self) -> bool:
+        """Read all sources again; returns whether the set of schemas changed.
+
+        Faults, warnings and notes are renewed in any case; listeners hear only of a change.
+        """
+        with self._lock:
+            before = self._snapshot
+            after = _read(self._sources, version=before.version)
+            change = _difference(before, after)
+            if change is not None:
+                after = _read_as(after, change.version)
+            self._snapshot = after
+            listeners = tuple(self._listeners)
+        if change is None:
+            return False
+        _tell(listeners, change)
+        return True
+
+    def define(self, data: Mapping[str, Json]) -> NodeSchema:
+        """Add or replace a type: writes its file into the first folder and reloads.
+
+        Raises:
+            SchemaFaultError: Anything is wrong with `data`; here warnings refuse too.
+            ConflictError: The type is defined elsewhere, or another file has its file name.
+            UnsupportedError: There is no folder to write into.
+        """
+        parsed = parse_schema(data)
+        problems = (*parsed.faults, *parsed.warnings)
+        if parsed.schema is None or problems:
+            raise fault_error("", problems)
+        with self._lock:
+            folder = self._writable_folder()
+            target = self._file_for(parsed.schema.node_type, folder)
+            make_private_folder(folder)
+            write_file(target, json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+        self.reload()
+        return self.get(parsed.schema.node_type) or parsed.schema
+
+    def remove(self, node_type: str) -> NodeSchema:
+        """Remove a type by deleting its file in the first folder, and reload; nodes stay.
+
+        Raises:
+            UnknownTypeError: There is no such type; names the nearest.
+            ConflictError: It comes from a pack, a program or another folder.
+        """
+        with self._lock:
+            schema = self.get(node_type)
+            if schema is None:
+                near = nearest(node_type, self.types())
+                hints = [f"use {near[0]}"] if near else ["see list_schemas"]
+                raise UnknownTypeError(
+                    f"No schema defines the type {node_type!r}", suggestions=hints
+                )
+            folder = self._writable_folder()
+            if not _is_in(schema, folder):
+                raise _taken(schema, folder, "cannot be removed")
+            remove_file(Path(schema.origin))
+        self.reload()
+        return schema
+
+    def _writable_folder(self) -> Path:
+        if not self.folders:
+            hint = "start the server with --schemas DIR"
+            raise UnsupportedError("There is no schemas folder to write into", suggestions=[hint])
+        return self.folders[0]
+
+    def _file_for(self, node_type: str, folder: Path) -> Path:
+        """Return where to write a type: its own file if it has one in `folder`, else a new one."""
+        schema = self.get(node_type)
+        if schema is not None and not _is_in(schema, folder):
+            raise _taken(schema, folder, "cannot be replaced")
+        if schema is not None:
+            return Path(schema.origin)
+        target = folder / f"{node_type}{SUFFIX}"
+        if target.exists():
+            held = parse_file(target).schema
+            what = f"holds the type {held.node_type}" if held else "is at fault"
+            raise ConflictError(
+                f"The file {target.name} is there already and {what}",
+                context={"file": str(target)},
+                suggestions=["mend, rename or delete that file first"],
+            )
+        return target
+
+
+def _is_in(schema: NodeSchema, folder: Path) -> bool:
+    is_file = bool(schema.origin) and not schema.origin.startswith(PACK_ORIGIN)
+    return is_file and Path(schema.origin).parent == folder
+
+
+def _taken(schema: NodeSchema, folder: Path, what: str) -> ConflictError:
+    origin = schema.origin or "the program that opened the store"
+    if origin.startswith(PACK_ORIGIN):
+        pack = origin.removeprefix(PACK_ORIGIN)
+        hint = (
+            f"copy the pack into {folder} with `schemory init --pack {pack}` and start without it"
+        )
+    else:
+        hint = f"change it at its origin: {origin}"
+    return ConflictError(
+        f"The type {schema.node_type} comes from {origin} and {what} here",
+        context={"nodeType": schema.node_type, "origin": origin},
+        suggestions=[hint],
+    )
+
+
+def _report(source: Source) -> FolderReport:
+    if isinstance(source, PackSource):
+        return load_pack(source.name)
+    if isinstance(source, FixedSource):
+        return FolderReport(schemas=source.schemas)
+    if source.is_optional and not source.path.exists():
+        return FolderReport()
+    return load_folder(source.path)
+
+
+def _read(sources: Iterable[Source], *, version: int) -> _Snapshot:
+    schemas: dict[str, NodeSchema] = {}
+    faults: list[FileFault] = []
+    warnings: list[FileFault] = []
+    notes: list[FileFault] = []
+    for source in sources:
+        report = _report(source)
+        faults.extend(report.faults)
+        warnings.extend(report.warnings)
+        notes.extend(report.notes)
+        for schema in report.schemas:
+            first = schemas.setdefault(schema.node_type, schema)
+            if first is not schema:
+                holder = first.origin or "the program"
+                faults.append(FileFault(schema.origin, clash(schema.node_type, holder)))
+    return _Snapshot(
+        schemas=dict(sorted(schemas.items())),
+        faults=tuple(faults),
+        warnings=tuple(warnings),
+        notes=tuple(notes),
+        version=version,
+    )
+
+
+def _read_as(snapshot: _Snapshot, version: int) -> _Snapshot:
+    return _Snapshot(
+        schemas=snapshot.schemas,
+        faults=snapshot.faults,
+        warnings=snapshot.warnings,
+        notes=snapshot.notes,
+        version=version,
+    )
+
+
+def _difference(before: _Snapshot, after: _Snapshot) -> CatalogChange | None:
+    old, new = before.schemas, after.schemas
+    changed = tuple(t for t in new if t in old and _content(old[t]) != _content(new[t]))
+    added = tuple(t for t in new if t not in old)
+    removed = tuple(t for t in old if t not in new)
+    if not (added or changed or removed):
+        return None
+    return CatalogChange(version=before.version + 1, added=added, changed=changed, removed=removed)
+
+
+def _content(schema: NodeSchema) -> tuple[object, ...]:
+    """Return what makes a schema another one: the order of properties does, its file does not."""
+    properties = tuple(schema.properties.items())
+    return schema.description, properties, schema.allows_additional
+
+
+def _tell(listeners: Iterable[Listener], change: CatalogChange) -> None:
+    failures: list[Exception] = []
+    for listener in listeners:
+        try:
+            listener(change)
+        except Exception as failure:  # noqa: BLE001 (a listener's failure must not silence others)
+            failures.append(failure)
+    if failures:
+        raise ExceptionGroup("listeners of schema changes failed", failures)
