@@ -1,1 +1,1 @@
-"""The SQLite backend."""
+"""The embedded backend: graph spaces in one SQLite file (storage.md)."""

@@ -1,0 +1,80 @@
+"""What SQLite's failures mean for a person: one clear error each, with a next step."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import apsw
+
+from schemory.errors import (
+    StoreBusyError,
+    StoreCorruptError,
+    StoreError,
+    StoreFullError,
+    StoreReadonlyError,
+)
+
+
+def store_error(error: apsw.Error, location: str) -> StoreError:
+    """Return what `error` means; never a word of what is stored."""
+    if isinstance(error, apsw.BusyError | apsw.LockedError):
+        return StoreBusyError(
+            f"Another process keeps the store locked: {location}",
+            suggestions=["Try again in a moment; nothing was written."],
+        )
+    if isinstance(error, apsw.FullError):
+        return StoreFullError(
+            f"No space is left for the store: {location}",
+            suggestions=["Free disk space (or raise the file's size limit), then try again."],
+        )
+    if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError):
+        return readonly_error(location)
+    if isinstance(error, apsw.CorruptError | apsw.NotADBError):
+        return StoreCorruptError(
+            f"The store's file is damaged: {location}",
+            suggestions=[
+                "Run `schemory doctor`, or restore a backup with `schemory restore FILE`."
+            ],
+        )
+    if isinstance(error, apsw.CantOpenError):
+        return StoreError(
+            f"The store cannot be opened: {location}",
+            suggestions=["Check that its folder exists and that you may read and write there."],
+        )
+    detail = _io_detail(error)
+    return StoreError(
+        f"The store could not do its work ({detail}): {location}",
+        context={"sqliteResult": detail},
+        suggestions=["Check the disk, then run `schemory doctor`."],
+    )
+
+
+def readonly_error(location: str) -> StoreReadonlyError:
+    """Return the error for a file or folder that may not be written."""
+    return StoreReadonlyError(
+        f"The store cannot be written: {location}",
+        suggestions=["Give yourself write permission on the file and its folder, then try again."],
+    )
+
+
+def moved_error(location: str) -> StoreError:
+    """Return the error for a file that is no longer the one that was opened."""
+    return StoreError(
+        f"The store's file was removed or replaced while it was open: {location}",
+        suggestions=["Put the file back, then restart the program that uses the store."],
+    )
+
+
+def _io_detail(error: apsw.Error) -> str:
+    # The extended code's name says what failed (IOERR_WRITE); SQLite's own text may quote input.
+    code = getattr(error, "extendedresult", getattr(error, "result", None))
+    name = apsw.mapping_extended_result_codes.get(code) or apsw.mapping_result_codes.get(code)
+    return str(name or type(error).__name__)
+
+
+@contextmanager
+def translated(location: str) -> Iterator[None]:
+    """Turn every apsw error that leaves the block into a store error."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise store_error(error, location) from error

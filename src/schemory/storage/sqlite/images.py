@@ -1,0 +1,169 @@
+"""Images: one item's complete state as JSON text, as the ledger keeps it from before a change.
+
+An image holds internal ids of other items, never their text, so that purging a node leaves no
+trace of it in the images of others.
+"""
+
+import json
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+import apsw
+
+from schemory.model.edge import Edge, EdgeRecord
+from schemory.model.jsonvalue import compact
+from schemory.model.node import Node, NodeRecord, TypedValue
+from schemory.storage.sqlite.rows import Row
+
+Image: TypeAlias = Mapping[str, Any]
+"""A parsed image."""
+
+
+class Kind(StrEnum):
+    """What the ledger follows; the values stand in its rows and name the tables."""
+
+    NODE = "node"
+    EDGE = "edge"
+    KEPT = "kept"
+
+
+_CONTENT = {
+    Kind.NODE: ("name", "type", "metadata", "typed", "extra", "created_at"),
+    Kind.EDGE: ("from", "to", "type", "weight", "property", "extra", "created_at"),
+    Kind.KEPT: ("text",),
+}
+_CURRENT = {
+    Kind.NODE: "SELECT * FROM graph_nodes WHERE id = ? AND project = ?",
+    Kind.EDGE: "SELECT * FROM graph_edges WHERE id = ? AND project = ?",
+    Kind.KEPT: "SELECT id, text, since_seq FROM kept WHERE id = ? AND project = ?",
+}
+_IMAGE_AFTER = """
+    SELECT image FROM change
+    WHERE project = ? AND kind = ? AND item_id = ? AND seq > ? ORDER BY seq LIMIT 1
+"""
+_IMAGE_AT = "SELECT image FROM change WHERE project = ? AND kind = ? AND item_id = ? AND seq = ?"
+
+
+def image_text(kind: Kind, row: Row) -> str:
+    """Return the image of a row of the kind's view (`graph_nodes`, `graph_edges`) or table."""
+    if kind is Kind.NODE:
+        return node_image(row)
+    return edge_image(row) if kind is Kind.EDGE else compact({"text": row[1], "since": row[2]})
+
+
+def node_image(row: Row) -> str:
+    """Return the image of a row of the view `graph_nodes`; JSON columns go in byte for byte."""
+    _, name, node_type, metadata, typed, extra, created, updated, revision, author, since, _ = row
+    head = compact({"name": name, "type": node_type})[:-1]
+    tail = compact(
+        {
+            "created_at": created,
+            "updated_at": updated,
+            "revision": revision,
+            "author": author,
+            "since": since,
+        }
+    )[1:]
+    parts = (("metadata", metadata), ("typed", typed), ("extra", extra))
+    middle = "".join(f'"{key}":{text},' for key, text in parts if text)
+    return f"{head},{middle}{tail}"
+
+
+def edge_image(row: Row) -> str:
+    """Return the image of a row of the view `graph_edges`."""
+    (_, from_id, to_id, _, _, edge_type, weight, prop, extra, *rest) = row
+    created, updated, revision, author, since, _ = rest
+    image: dict[str, Any] = {"from": from_id, "to": to_id, "type": edge_type, "weight": weight}
+    if prop is not None:
+        image["property"] = prop
+    if extra:
+        image["extra"] = json.loads(extra)
+    image |= {
+        "created_at": created,
+        "updated_at": updated,
+        "revision": revision,
+        "author": author,
+        "since": since,
+    }
+    return compact(image)
+
+
+def current_image(db: apsw.Connection, number: int, kind: Kind, item_id: int) -> Image | None:
+    """Return an item's present state; None when it is not there."""
+    row = db.execute(_CURRENT[kind], (item_id, number)).fetchone()
+    return None if row is None else _parse(image_text(kind, row))
+
+
+def image_after(
+    db: apsw.Connection, number: int, kind: Kind, item_id: int, seq: int
+) -> Image | None:
+    """Return an item's state right after transaction `seq`: the next image, else the present."""
+    row = db.execute(_IMAGE_AFTER, (number, kind.value, item_id, seq)).fetchone()
+    if row is None:
+        return current_image(db, number, kind, item_id)
+    return _parse(row[0])
+
+
+def image_before(
+    db: apsw.Connection, number: int, kind: Kind, item_id: int, seq: int
+) -> Image | None:
+    """Return the image that transaction `seq` kept of an item; None = it was not there."""
+    row = db.execute(_IMAGE_AT, (number, kind.value, item_id, seq)).fetchone()
+    return None if row is None else _parse(row[0])
+
+
+def _parse(text: str | None) -> Image | None:
+    if text is None:
+        return None
+    image: Image = json.loads(text)
+    return image
+
+
+def content(kind: Kind, image: Image | None) -> tuple[object, ...] | None:
+    """Return what makes two states equal: all but who wrote them, when, and how often.
+
+    Typed values count without the transaction they stem from.
+    """
+    if image is None:
+        return None
+    values = {**image, "typed": [_without_since(item) for item in image.get("typed", ())]}
+    return tuple(values.get(key) for key in _CONTENT[kind])
+
+
+def _without_since(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in item.items() if key != "since"}
+
+
+def node_of_image(node_id: int, image: Image) -> NodeRecord:
+    """Return the record of a node's past state."""
+    typed = tuple(
+        TypedValue(property_name=item["property"], line=item["line"], value=item["value"])
+        for item in image.get("typed", ())
+    )
+    return NodeRecord(
+        id=node_id,
+        node=Node(image["name"], image["type"], tuple(image["metadata"])),
+        typed=typed,
+        extra=image.get("extra", {}),
+        created_at=image["created_at"],
+        updated_at=image["updated_at"],
+        revision=image["revision"],
+        author=image["author"],
+    )
+
+
+def edge_of_image(edge_id: int, image: Image, from_name: str, to_name: str) -> EdgeRecord:
+    """Return the record of an edge's past state; its ends' names are the caller's to find."""
+    return EdgeRecord(
+        id=edge_id,
+        from_id=image["from"],
+        to_id=image["to"],
+        edge=Edge(from_name, to_name, image["type"], image["weight"]),
+        property_name=image.get("property"),
+        extra=image.get("extra", {}),
+        created_at=image["created_at"],
+        updated_at=image["updated_at"],
+        revision=image["revision"],
+        author=image["author"],
+    )

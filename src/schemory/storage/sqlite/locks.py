@@ -1,0 +1,156 @@
+"""Who may write now: a queue among threads, then among processes, beside SQLite's own lock.
+
+Correctness rests on BEGIN IMMEDIATE alone. The queue is there because SQLite's busy handler
+lets some writers wait far longer than others.
+"""
+
+import os
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from schemory.errors import StoreBusyError
+
+try:
+    import fcntl
+except ImportError:  # Windows: SQLite's lock and a busy handler with jitter do it alone
+    fcntl = None  # type: ignore[assignment]  # the module is absent there
+
+_SHORTEST_WAIT = 0.0005
+_LONGEST_WAIT = 0.005
+_LOCK_FIELDS = 8
+
+
+def jittered_busy_handler(
+    timeout_seconds: float, *, chance: Callable[[], float] = random.random
+) -> Callable[[int], bool]:
+    """Return a busy handler for SQLite that waits in short random steps up to the time-out."""
+    waited = 0.0
+
+    def wait(attempt: int) -> bool:
+        nonlocal waited
+        if attempt == 0:
+            waited = 0.0
+        if waited >= timeout_seconds:
+            return False
+        step = _SHORTEST_WAIT + chance() * _LONGEST_WAIT * min(attempt + 1, 4)
+        time.sleep(step)
+        waited += step
+        return True
+
+    return wait
+
+
+class WriteQueue:
+    """One place in the queue of writers of one database, for the threads of this process.
+
+    Args:
+        path: The lock file beside the database; None = in memory, threads only.
+    """
+
+    def __init__(self, path: Path | None, location: str) -> None:
+        self._path = path if fcntl is not None else None
+        self._location = location
+        self._thread_lock = threading.Lock()
+        self._holder: int | None = None
+
+    @contextmanager
+    def hold(self, timeout_seconds: float) -> Iterator[None]:
+        """Hold the write queue for the block.
+
+        Raises:
+            StoreBusyError: It did not come free in time; names the process that holds it.
+            RuntimeError: This thread holds it already.
+        """
+        if self._holder == threading.get_ident():
+            raise RuntimeError("a transaction is open in this thread; nest with savepoint()")
+        deadline = time.monotonic() + timeout_seconds
+        if not self._thread_lock.acquire(timeout=timeout_seconds):
+            raise busy_error(self._location, os.getpid())
+        self._holder = threading.get_ident()
+        try:
+            with self._process_lock(deadline):
+                yield
+        finally:
+            self._holder = None
+            self._thread_lock.release()
+
+    @contextmanager
+    def _process_lock(self, deadline: float) -> Iterator[None]:
+        descriptor = self._open()
+        if descriptor is None:
+            yield
+            return
+        try:
+            self._wait(descriptor, deadline)
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+            try:
+                yield
+            finally:
+                # Said aloud, because a forked child may still hold a copy of the descriptor.
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
+        finally:
+            os.close(descriptor)
+
+    def _open(self) -> int | None:
+        if self._path is None:
+            return None
+        try:
+            return os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError:
+            return None  # an unwritable folder: the write itself says so, in SQLite's words
+
+    def _wait(self, descriptor: int, deadline: float) -> None:
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise busy_error(self._location, _read_holder(descriptor)) from None
+                time.sleep(_SHORTEST_WAIT + random.random() * _SHORTEST_WAIT)  # noqa: S311 (jitter)
+            else:
+                return
+
+
+def busy_error(location: str, pid: int | None) -> StoreBusyError:
+    """Return the error for a lock that did not come free, naming its holder where known."""
+    who = "This process" if pid == os.getpid() else f"Process {pid}" if pid else "Another process"
+    return StoreBusyError(
+        f"{who} keeps the store's write lock: {location}",
+        context={"holderPid": pid},
+        suggestions=["Try again in a moment; nothing was written."],
+    )
+
+
+def _read_holder(descriptor: int) -> int | None:
+    text = os.pread(descriptor, 32, 0).decode("ascii", "ignore").strip()
+    return int(text) if text.isdigit() else None
+
+
+def wal_writer(database: Path) -> int | None:
+    """Return the process that holds SQLite's own write lock, where the system tells (Linux)."""
+    try:
+        inode = database.with_name(database.name + "-shm").stat().st_ino
+        table = Path("/proc/locks").read_text(encoding="ascii")
+    except OSError:
+        return None
+    return lock_owner(table, inode)
+
+
+def lock_owner(table: str, inode: int) -> int | None:
+    """Return who holds the write-ahead log's write lock, by the text of `/proc/locks`.
+
+    The lock is byte 120 of the `-shm` file whose inode is given.
+
+    >>> lock_owner("1: POSIX  ADVISORY  WRITE 77 fd:00:9 120 120", 9)
+    77
+    """
+    for line in table.splitlines():
+        fields = line.split()
+        if len(fields) == _LOCK_FIELDS and fields[5].endswith(f":{inode}") and fields[6] == "120":
+            return int(fields[4]) if fields[4].isdigit() and fields[4] != "0" else None
+    return None

@@ -1,0 +1,180 @@
+"""Bring a database file to this version's schema; recognise what is not ours and leave it alone."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from schemory.errors import StoreCorruptError
+from schemory.model.moment import Clock, moment_text
+
+APPLICATION_ID = 0x5363686D  # "Schm"
+_FOLDER = Path(__file__).parent / "migrations"
+_FILE_NAME = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
+_DESTRUCTIVE = "-- destructive"
+LATEST = 1
+"""The schema version of this code; a test compares it with the migration files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """One numbered step of the schema.
+
+    Attributes:
+        is_destructive: It removes something, so the file is copied before it runs; marked by a
+            first line `-- destructive`.
+    """
+
+    version: int
+    name: str
+    sql: str
+    is_destructive: bool
+
+
+def load_migrations(folder: Path = _FOLDER) -> tuple[Migration, ...]:
+    """Return the migrations of a folder in order.
+
+    Raises:
+        ValueError: Their numbers are not 1, 2, 3, … (a programming error).
+    """
+    found: list[Migration] = []
+    for file in sorted(folder.glob("*.sql")):
+        match = _FILE_NAME.fullmatch(file.name)
+        if match is None:
+            raise ValueError(f"not a migration's file name: {file.name}")
+        sql = file.read_text(encoding="utf-8")
+        found.append(
+            Migration(
+                version=int(match[1]),
+                name=match[2],
+                sql=sql,
+                is_destructive=sql.startswith(_DESTRUCTIVE),
+            )
+        )
+    if [step.version for step in found] != list(range(1, len(found) + 1)):
+        raise ValueError("migrations must be numbered 0001, 0002, … without gaps")
+    return tuple(found)
+
+
+def is_current(db: apsw.Connection, location: str, *, latest: int = LATEST) -> bool:
+    """Whether the schema is this version's; two pragmas.
+
+    Raises:
+        StoreCorruptError: The file has a newer schema.
+    """
+    version = db.pragma("user_version")
+    if version > latest:
+        raise newer_error(location, version, latest)
+    return bool(version == latest)
+
+
+def migrate(
+    db: apsw.Connection,
+    location: str,
+    *,
+    now: Clock,
+    steps: Sequence[Migration] | None = None,
+) -> tuple[int, ...]:
+    """Apply every missing step, all in one transaction, and log them; returns their versions.
+
+    The caller holds the write queue; the version is read again under SQLite's own lock, so that
+    of two programs that start together only one works.
+    """
+    every = load_migrations() if steps is None else steps
+    version = db.pragma("user_version")
+    if version > 0 and any(step.is_destructive for step in every if step.version > version):
+        _copy_before(db, location, version)
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        version = db.pragma("user_version")
+        if version > len(every):
+            raise newer_error(location, version, len(every))
+        missing = [step for step in every if step.version > version]
+        for step in missing:
+            db.execute(step.sql)
+            db.execute(
+                "INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?)",
+                (step.version, step.name, moment_text(now())),
+            )
+            db.pragma("user_version", step.version)
+        db.execute("COMMIT")
+    except BaseException:
+        if not db.get_autocommit():
+            db.execute("ROLLBACK")
+        raise
+    return tuple(step.version for step in missing)
+
+
+def _copy_before(db: apsw.Connection, location: str, version: int) -> None:
+    """Keep the file as it is beside itself, because the next step cannot be taken back."""
+    if location == ":memory:":
+        return
+    copy = Path(f"{location}.before-v{version + 1}")
+    copy.unlink(missing_ok=True)
+    db.execute("VACUUM INTO ?", (str(copy),))
+    copy.chmod(0o600)
+
+
+def newer_error(location: str, version: int, latest: int) -> StoreCorruptError:
+    """Return the error for a file that a newer release has written."""
+    return StoreCorruptError(
+        f"The store has schema version {version}, this program knows versions up to {latest}; "
+        f"the file was left untouched: {location}",
+        context={"schemaVersion": version, "knownVersion": latest},
+        suggestions=["Update schemory, or choose another file with --db."],
+    )
+
+
+def refuse_foreign_file(path: Path) -> None:
+    """Refuse a file that is not a store of ours, without opening it for writing.
+
+    Raises:
+        StoreCorruptError: It is another program's; says which and what to do, where known.
+    """
+    with path.open("rb") as file:
+        header = file.read(100)
+    if not header:
+        return
+    if not header.startswith(b"SQLite format 3\0"):
+        raise StoreCorruptError(
+            f"This file is not a SQLite database; it was left untouched: {path}",
+            suggestions=[
+                "A JSONL memory file is opened with --graph-file, or imported with "
+                "`schemory import-graph FILE`.",
+                "Choose another file with --db.",
+            ],
+        )
+    if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
+        raise _foreign_error(path)
+
+
+def _foreign_error(path: Path) -> StoreCorruptError:
+    if {"projects", "memory_entries", "schema_migrations"} <= _tables(path):
+        return StoreCorruptError(
+            f"This is a database of the TypeScript memory-node server; it was left untouched: "
+            f"{path}",
+            suggestions=[
+                f"Take its content over: `schemory import --from memory-node {path}` "
+                "(with another file as --db).",
+            ],
+        )
+    return StoreCorruptError(
+        f"This SQLite database belongs to another program; it was left untouched: {path}",
+        suggestions=["Choose another file with --db or MEMORY_DB_PATH."],
+    )
+
+
+def _tables(path: Path) -> set[str]:
+    # Immutable: no lock, no -shm or -wal file is made beside a file that is not ours.
+    uri = f"{path.resolve().as_uri()}?immutable=1"
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    try:
+        db = apsw.Connection(uri, flags=flags)
+        try:
+            return {str(row[0]) for row in db.execute("SELECT name FROM sqlite_schema")}
+        finally:
+            db.close()
+    except apsw.Error:
+        return set()

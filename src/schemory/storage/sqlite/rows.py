@@ -1,0 +1,110 @@
+"""Rows of the database to records and back; the only place that knows their column order."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from schemory.model.edge import Edge, EdgeRecord
+from schemory.model.jsonvalue import Json, compact
+from schemory.model.node import Node, NodeRecord, TypedValue
+from schemory.model.text import twin_key
+
+Row: TypeAlias = tuple[Any, ...]
+"""A row as apsw hands it out: its types are the columns'."""
+
+
+def node_record(row: Row) -> NodeRecord:
+    """Return the record of a row of the view `graph_nodes`."""
+    identity, name, node_type, metadata, typed, extra, created, updated, revision, author, *_ = row
+    return NodeRecord(
+        id=identity,
+        node=Node(name, node_type, tuple(json.loads(metadata))),
+        typed=typed_values(typed),
+        extra=json.loads(extra) if extra else {},
+        created_at=created,
+        updated_at=updated,
+        revision=revision,
+        author=author,
+    )
+
+
+def edge_record(row: Row) -> EdgeRecord:
+    """Return the record of a row of the view `graph_edges`."""
+    (identity, from_id, to_id, from_name, to_name, edge_type, weight, prop, extra, *rest) = row
+    created, updated, revision, author, *_ = rest
+    return EdgeRecord(
+        id=identity,
+        from_id=from_id,
+        to_id=to_id,
+        edge=Edge(from_name, to_name, edge_type, weight),
+        property_name=prop,
+        extra=json.loads(extra) if extra else {},
+        created_at=created,
+        updated_at=updated,
+        revision=revision,
+        author=author,
+    )
+
+
+def typed_values(text: str | None) -> tuple[TypedValue, ...]:
+    """Return the typed values kept in a `typed` column."""
+    if not text:
+        return ()
+    return tuple(
+        TypedValue(property_name=item["property"], line=item["line"], value=item["value"])
+        for item in json.loads(text)
+    )
+
+
+def typed_text(values: Sequence[TypedValue], seq: int, *, before: str | None = None) -> str | None:
+    """Return typed values as a `typed` column; a value that stood before keeps its `since`."""
+    if not values:
+        return None
+    since = {
+        (item["property"], item["line"], compact(item["value"])): item["since"]
+        for item in (json.loads(before) if before else ())
+    }
+    return compact(
+        [
+            {
+                "property": item.property_name,
+                "line": item.line,
+                "value": item.value,
+                "since": since.get((item.property_name, item.line, compact(item.value)), seq),
+            }
+            for item in values
+        ]
+    )
+
+
+def lines_text(lines: Sequence[str]) -> str:
+    """Return metadata lines as a `metadata` column."""
+    return compact(list(lines)) if lines else "[]"
+
+
+def extra_text(extra: Mapping[str, Json]) -> str | None:
+    """Return foreign fields as an `extra` column; None when there are none."""
+    return compact(dict(extra)) if extra else None
+
+
+def twin_hash(name: str) -> int:
+    """Return a signed 64-bit hash of the name's twin key; equal keys have equal hashes."""
+    digest = hashlib.blake2b(twin_key(name).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def is_storable(text: str) -> bool:
+    """Whether `text` can be in the database at all: a lone surrogate cannot."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def storable(texts: Iterable[str]) -> list[str]:
+    """Return the distinct texts that can be in the database, in order."""
+    return [text for text in dict.fromkeys(texts) if is_storable(text)]

@@ -1,0 +1,131 @@
+"""One write transaction of one graph space (storage.protocols.GraphTransaction)."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import apsw
+
+from schemory.model.edge import EdgeChange, EdgeRecord, NewEdge
+from schemory.model.node import NewNode, NodeChange, NodeRecord
+from schemory.storage.protocols import Commit, KeptLine
+from schemory.storage.sqlite.graph import SqliteGraphReader
+from schemory.storage.sqlite.ledger import LedgerEntry
+from schemory.storage.sqlite.purge import purge_node
+from schemory.storage.sqlite.undo import undo
+from schemory.storage.sqlite.writer import Writer
+
+
+class SqliteGraphTransaction(SqliteGraphReader):
+    """A space inside the writer connection's open transaction; reads see its own writes."""
+
+    def __init__(self, db: apsw.Connection, space: str, number: int, entry: LedgerEntry) -> None:
+        super().__init__(db, space, number)
+        self._entry = entry
+        self._writer = Writer(db, number, entry)
+        self._undoers: list[Callable[[], None]] = []
+        self._purged = 0
+
+    @property
+    def now(self) -> str:
+        """The transaction's time as stored text, the same for every row it writes."""
+        return self._entry.now
+
+    @property
+    def seq(self) -> int:
+        """The number this transaction has in the ledger, if it writes anything."""
+        return self._entry.seq
+
+    def insert_nodes(self, nodes: Sequence[NewNode]) -> tuple[NodeRecord, ...]:
+        """Insert all; returns them stored, in order."""
+        return self._writer.insert_nodes(nodes)
+
+    def update_nodes(self, changes: Sequence[NodeChange]) -> tuple[NodeRecord, ...]:
+        """Apply each change to its node; returns the new states, in order."""
+        return self._writer.update_nodes(changes)
+
+    def delete_nodes(self, ids: Sequence[int]) -> int:
+        """Delete nodes and every edge that touches them; returns how many edges went."""
+        return self._writer.delete_nodes(ids)
+
+    def insert_edges(self, edges: Sequence[NewEdge]) -> tuple[EdgeRecord, ...]:
+        """Insert all; returns them stored, in order."""
+        return self._writer.insert_edges(edges)
+
+    def update_edges(self, changes: Sequence[EdgeChange]) -> tuple[EdgeRecord, ...]:
+        """Apply each change to its edge; returns the new states, in order."""
+        return self._writer.update_edges(changes)
+
+    def delete_edges(self, ids: Sequence[int]) -> None:
+        """Delete these edges."""
+        self._writer.delete_edges(ids)
+
+    def insert_kept(self, lines: Sequence[KeptLine]) -> int:
+        """Append kept lines that are not there yet (by exact text); returns how many were new."""
+        return self._writer.insert_kept(lines)
+
+    def undo(self, seq: int) -> Commit:
+        """Reverse one committed transaction of this space, as a new one; returns the old one.
+
+        Raises:
+            UndoConflictError: Something it wrote has changed since; names what.
+            InvalidParamError: No such transaction, or history does not reach back that far.
+        """
+        return undo(self._db, self._number, self._writer, seq)
+
+    def purge_node(self, name: str) -> int:
+        """Remove a node (present or past) and every trace of its text from the ledger.
+
+        Returns:
+            How many ledger rows were removed; the store frees the pages at `vacuum()`.
+
+        Raises:
+            NodeNotFoundError: Neither a present nor a past node has that name.
+        """
+        self._settle()
+        removed = purge_node(self._db, self._number, self._writer, name)
+        self._purged += 1
+        return removed
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Enter a nested transaction: an exception that leaves it undoes only what it wrote."""
+        mark, purged = self._writer.indexed_up_to, self._purged
+        self._db.execute("SAVEPOINT nested")
+        try:
+            yield
+        except BaseException:
+            # A full disk may have ended the whole transaction; then there is nothing to go back to.
+            if not self._db.get_autocommit():
+                self._db.execute("ROLLBACK TO nested")
+                self._db.execute("RELEASE nested")
+                self._writer.forget(mark)
+                self._purged = purged
+            raise
+        self._db.execute("RELEASE nested")
+
+    def on_rollback(self, undo: Callable[[], None]) -> None:
+        """Call `undo` if the outermost transaction does not commit; for things outside the store.
+
+        Undoers run in reverse order; a failing one does not stop the rest, and all failures are
+        raised together as an ExceptionGroup.
+        """
+        self._undoers.append(undo)
+
+    def close(self) -> bool:
+        """Write index rows and the ledger's entry; returns False when nothing was written."""
+        self._settle()
+        purged = {"nodes_purged": self._purged} if self._purged else {}
+        return self._entry.close(extra_items=purged)
+
+    def run_undoers(self) -> list[Exception]:
+        """Run what was registered for a rollback; returns what failed."""
+        failures: list[Exception] = []
+        while self._undoers:
+            try:
+                self._undoers.pop()()
+            except Exception as failure:  # noqa: BLE001 (all run; failures are raised together)
+                failures.append(failure)
+        return failures
+
+    def _settle(self) -> None:
+        self._writer.settle()
