@@ -42,23 +42,6 @@ def is_array(value: object) -> TypeGuard[Sequence[Json]]:
     return isinstance(value, list | tuple)
 
 
-def kind_of(value: object) -> str:
-    """Return what `value` is, in words: `an array`, `null`.
-
-    >>> kind_of(True), kind_of(3.5), kind_of(None), kind_of([])
-    ('a boolean', 'a number', 'null', 'an array')
-    """
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "a boolean"
-    if isinstance(value, int | float):
-        return "a number"
-    if isinstance(value, str):
-        return "a string"
-    return "an object" if is_object(value) else "an array"
-
-
 def parse_text(text: str) -> "Json | _NoJson":
     """Return the JSON value that `text` spells, or NO_JSON; NaN, infinities and bombs are none.
 

@@ -45,11 +45,13 @@ class Caller:
     client: str = ""
 
 
-def _no_progress(done: float, total: float | None, message: str) -> None:
+def ignore_progress(done: float, total: float | None, message: str) -> None:
+    """Take a step's report for nobody."""
     del done, total, message
 
 
-def _never() -> bool:
+def never_cancelled() -> bool:
+    """Return False: nobody can give up this call."""
     return False
 
 
@@ -64,8 +66,8 @@ class Call:
 
     arguments: Mapping[str, Json]
     caller: Caller = field(default_factory=Caller)
-    progress: Callable[[float, float | None, str], None] = _no_progress
-    is_cancelled: Callable[[], bool] = _never
+    progress: Callable[[float, float | None, str], None] = ignore_progress
+    is_cancelled: Callable[[], bool] = never_cancelled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,7 +71,7 @@ def error_reply(error: SchemoryError) -> Reply:
         shorten(key, _MAX_PATH_CHARS): _bounded(value) for key, value in error.context.items()
     }
     if error.problems:
-        context["problems"] = [_problem_wire(p) for p in error.problems[:MAX_PROBLEMS]]
+        context["problems"] = [problem_wire(p) for p in error.problems[:MAX_PROBLEMS]]
         context["problemCount"] = len(error.problems)
     suggestions = dict.fromkeys(
         [*error.suggestions, *(p.suggestion for p in error.problems if p.suggestion)]
@@ -110,7 +110,8 @@ def shorten(text: str, limit: int = _MAX_TEXT_CHARS) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _problem_wire(problem: Problem) -> dict[str, Json]:
+def problem_wire(problem: Problem) -> dict[str, Json]:
+    """Return one problem as answers show it, every text of limited length."""
     wire: dict[str, Json] = {
         "path": shorten(problem.path, _MAX_PATH_CHARS),
         "error_code": problem.code,
@@ -164,6 +165,12 @@ PAGE_KEYS: Mapping[str, Json] = {
     "totalNeighbors": {"type": "integer"},
 }
 """What a bounded answer may carry beside its items."""
+
+PROBLEMS: Mapping[str, Json] = {
+    "type": "array",
+    "items": {"type": "object", "properties": {}, "additionalProperties": True},
+}
+"""Problems inside an answer's data, each as `problem_wire` shows it."""
 
 
 def output_schema(data: Mapping[str, Json]) -> dict[str, Json]:

@@ -2,16 +2,16 @@
 
 The schema language is the subset that strict hosts accept (surfaces.md): type, properties,
 required, items, enum, additionalProperties, default, minimum, maximum, minLength, maxLength,
-minItems, maxItems. Two things go beyond it: an object schema without `properties` takes any
-object, and the private keyword `NO_TEXT` (never advertised) refuses a value written as text.
+minItems, maxItems. Three things go beyond it, and are never advertised: an object schema without
+`properties` takes any object, the type `ANYTHING` takes any value, and the keyword `NO_TEXT`
+refuses a value written as text.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, cast
 
 from schemory.errors import Problem, error_for
-from schemory.model.jsonvalue import Json
+from schemory.model.jsonvalue import Json, child_path, json_kind
 from schemory.model.likeness import nearest
 from schemory.tools.coerce import (
     JSON_KINDS,
@@ -20,30 +20,37 @@ from schemory.tools.coerce import (
     is_array,
     is_object,
     json_fault,
-    kind_of,
 )
 
 NO_TEXT: Final = "x-no-text"
 """Private keyword: a number must be written as a number, not as text."""
 
+ANYTHING: Final = "any"
+"""Private type: any JSON value, as it is."""
+
 Schema = Mapping[str, Json]
 
-_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _MAX_SHOWN_KEY = 64
 _MAX_SHOWN_WORDS = 24
 _MAX_ADVISED = 20
+_ADVICE: Mapping[str, str] = {
+    "project_id": "Leave project_id out: this server works on one project. It takes other "
+    "projects only when started with --allow-cross-project.",
+}
 
 
-def child_path(path: str, key: str | int) -> str:
-    """Return the JSON path of a member; a long key is shown cut.
+def member_path(path: str, key: str) -> str:
+    """Return the JSON path of a member; a long key is shown cut."""
+    return child_path(path, shown_key(key))
 
-    >>> child_path("$.nodes", 3), child_path("$", "npc"), child_path("$", "odd key")
-    ('$.nodes[3]', '$.npc', '$["odd key"]')
+
+def place(path: str) -> str:
+    """Return a JSON path as messages name it: without the root's `$.`.
+
+    >>> place("$.nodes[3].name"), place("$")
+    ('nodes[3].name', 'the arguments')
     """
-    if isinstance(key, int):
-        return f"{path}[{key}]"
-    shown = shown_key(key)
-    return f"{path}.{shown}" if _PLAIN_KEY.match(shown) else f'{path}["{shown}"]'
+    return "the arguments" if path == "$" else path.removeprefix("$.")
 
 
 def shown_key(key: str) -> str:
@@ -147,6 +154,8 @@ class _Checker:
     def check(self, schema: Schema, value: Json, path: str) -> Json:
         """Return `value` as `schema` wants it; what does not fit becomes a problem."""
         kind = str(schema["type"])
+        if kind == ANYTHING:
+            return value
         if schema.get(NO_TEXT) and isinstance(value, str):
             return self._wrong_kind(schema, value, path)
         found = as_kind(kind, value)
@@ -168,10 +177,10 @@ class _Checker:
         self.problems.append(_problem(path, message, near=near, suggestion=suggestion))
 
     def _wrong_kind(self, schema: Schema, value: Json, path: str) -> Json:
-        got = kind_of(value)
+        got = json_kind(value)
         if isinstance(value, str) and schema["type"] in {"object", "array"}:
             got = "a string that is no JSON for it"
-        message = f"{path} must be {expected_form(schema)}, but is {got}"
+        message = f"{place(path)} must be {expected_form(schema)}, but is {got}"
         self._report(path, message, suggestion=_form_hint(schema, path))
         return None
 
@@ -188,7 +197,7 @@ class _Checker:
                 else:
                     result[key] = item
             elif item is not None:
-                result[key] = self.check(known[key], item, child_path(path, key))
+                result[key] = self.check(known[key], item, member_path(path, key))
         for key, expected in known.items():
             if key in required and value.get(key) is None:
                 self._missing(key, schema, value, path)
@@ -202,12 +211,13 @@ class _Checker:
         near: tuple[str, ...] = ()
         if len(self.problems) < _MAX_ADVISED:
             free = [name for name in known if name not in value]
-            near = nearest(key, free) or tuple(name for name in required if name in free)[:1]
-        where = "the call" if path == "$" else path
+            wanted = [name for name in required if name in free and key not in _ADVICE]
+            near = nearest(key, free) or tuple(wanted[:1])
+        where = "the call" if path == "$" else place(path)
         takes = f"takes {_words(known)}" if known else "takes no arguments"
-        hint = f"Write {near[0]} instead of {shown_key(key)}." if near else None
+        hint = f"Write {near[0]} instead of {shown_key(key)}." if near else _ADVICE.get(key)
         self._report(
-            child_path(path, key),
+            member_path(path, key),
             f"{shown_key(key)} is no argument here: {where} {takes}",
             near,
             hint,
@@ -219,8 +229,8 @@ class _Checker:
         if len(self.problems) < _MAX_ADVISED:
             near = nearest(key, (name for name in value if name not in known), 1)
         meant = f" (is it {shown_key(near[0])}?)" if near else ""
-        where = child_path(path, key)
-        self._report(where, f"{where} is missing: {expected_form(known[key])}{meant}")
+        where = member_path(path, key)
+        self._report(where, f"{place(where)} is missing: {expected_form(known[key])}{meant}")
 
     def _array(self, schema: Schema, value: Sequence[Json], path: str) -> Json:
         self._bounds(len(value), schema, ("minItems", "maxItems"), "items", path)
@@ -233,13 +243,13 @@ class _Checker:
         if allowed and value not in allowed:
             near = nearest(value, allowed) if len(self.problems) < _MAX_ADVISED else ()
             hint = f"Use {near[0]}." if near else None
-            self._report(path, f"{path} must be one of: {_words(allowed)}", near, hint)
+            self._report(path, f"{place(path)} must be one of: {_words(allowed)}", near, hint)
 
     def _number(self, schema: Schema, value: float, path: str) -> None:
         low = cast("float | None", schema.get("minimum"))
         high = cast("float | None", schema.get("maximum"))
         if (low is not None and value < low) or (high is not None and value > high):
-            self._report(path, f"{path} must be {expected_form(schema)}")
+            self._report(path, f"{place(path)} must be {expected_form(schema)}")
 
     def _bounds(
         self, size: int, schema: Schema, keywords: tuple[str, str], unit: str, path: str
@@ -247,16 +257,16 @@ class _Checker:
         low = cast("int | None", schema.get(keywords[0]))
         high = cast("int | None", schema.get(keywords[1]))
         if low is not None and size < low:
-            self._report(path, f"{path} must have at least {low} {unit}, has {size}")
+            self._report(path, f"{place(path)} must have at least {low} {unit}, has {size}")
         if high is not None and size > high:
-            self._report(path, f"{path} must have at most {high} {unit}, has {size}")
+            self._report(path, f"{place(path)} must have at most {high} {unit}, has {size}")
 
 
 def _form_hint(schema: Schema, path: str) -> str | None:
     """Return the form to write, ready to fill in; None where the message says it all."""
     if schema["type"] not in {"object", "array"}:
         return None
-    return f"Write {path} as {_skeleton(schema)}"
+    return f"Write {place(path)} as {_skeleton(schema)}"
 
 
 def _skeleton(schema: Schema) -> str:

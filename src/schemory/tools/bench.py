@@ -1,0 +1,188 @@
+"""What every graph tool's handler works with, and the one way in which such a tool is made."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias, cast
+
+from schemory.errors import InvalidParamError, Problem
+from schemory.graph.results import Author
+from schemory.graph.service import KnowledgeGraph
+from schemory.model.jsonvalue import Json
+from schemory.model.text import nfc, text_fault
+from schemory.schemas.catalog import SchemaCatalog
+from schemory.tools.cursors import Cursors, Position
+from schemory.tools.registry import Call, Effect, Reply, Tool
+from schemory.tools.replies import Replies, output_schema
+
+PROJECT_ARGUMENT: Final = "project_id"
+_MAX_PROJECT_CHARS = 200
+_PROJECT: Final[Mapping[str, Json]] = {
+    "type": "string",
+    "description": "Project whose graph is meant; default: the server's.",
+}
+
+SECRET_OVERRIDE: Final[Mapping[str, Json]] = {"allowSecret": {"type": "boolean"}}
+INFO: Final[Mapping[str, Json]] = {"includeInfo": {"type": "boolean"}}
+
+MAX_WHOLE = 1_000_000
+"""No count or limit in arguments needs to be larger; the answer's size is bounded anyway."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """The parts that handlers use.
+
+    Attributes:
+        budget: Most UTF-8 bytes of an answer; 0 = no bound.
+        takes_project: Whether tools accept `project_id`.
+        signing_key: Signs cursors.
+    """
+
+    graph: KnowledgeGraph
+    catalog: SchemaCatalog
+    replies: Replies
+    budget: int
+    takes_project: bool
+    signing_key: bytes
+
+    def graph_for(self, call: Call) -> KnowledgeGraph:
+        """Return the graph that the call means.
+
+        Raises:
+            InvalidParamError: `project_id` cannot be a project's id.
+        """
+        given = call.arguments.get(PROJECT_ARGUMENT)
+        if not isinstance(given, str):
+            return self.graph
+        fault = _project_fault(given)
+        if fault is not None:
+            message = f"{PROJECT_ARGUMENT} {fault}"
+            problem = Problem(code="INVALID_PARAM", path=f"$.{PROJECT_ARGUMENT}", message=message)
+            raise InvalidParamError(message, problems=[problem])
+        return self.graph.for_space(nfc(given))
+
+    def position(self, call: Call, tool: str) -> Position | None:
+        """Return where the call's cursor stands, or None where it has none.
+
+        Raises:
+            InvalidCursorError: The cursor belongs to another call.
+        """
+        cursor = call.arguments.get("cursor")
+        if not isinstance(cursor, str):
+            return None
+        space = self.graph_for(call).space
+        return self._cursors.open(cursor, tool=tool, space=space, arguments=call.arguments)
+
+    def cursor(self, call: Call, tool: str, position: Position) -> str:
+        """Return the cursor with which the same call goes on at `position`."""
+        space = self.graph_for(call).space
+        return self._cursors.seal(position, tool=tool, space=space, arguments=call.arguments)
+
+    @property
+    def _cursors(self) -> Cursors:
+        return Cursors(self.signing_key)
+
+
+def _project_fault(text: str) -> str | None:
+    if not text.strip() or text != text.strip():
+        return "must not be blank, nor start or end with white space"
+    if len(text) > _MAX_PROJECT_CHARS:
+        return f"must have at most {_MAX_PROJECT_CHARS} characters"
+    return text_fault(text)
+
+
+Handler: TypeAlias = Callable[[Bench, Call], Reply]
+Chooser: TypeAlias = Callable[[Mapping[str, Json]], Mapping[str, Json]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    """A graph tool before it has anything to work with.
+
+    Attributes:
+        properties: The advertised arguments.
+        data: Properties of a success's `data`, for the output schema.
+        unadvertised: Laid over `properties` when calls are checked; see `Tool`.
+        chooses: Given the tool's whole input schema, returns `Tool.accepted`.
+        is_shared: The tool is about schemas, which all projects share: no `project_id`.
+    """
+
+    name: str
+    title: str
+    description: str
+    effect: Effect
+    handle: Handler
+    properties: Mapping[str, Json]
+    data: Mapping[str, Json]
+    required: Sequence[str] = ()
+    unadvertised: Mapping[str, Json] | None = None
+    chooses: Callable[[Mapping[str, Json]], Chooser] | None = None
+    toolset: str = "graph"
+    is_shared: bool = False
+
+
+def make_tool(bench: Bench, spec: Spec) -> Tool:
+    """Return the tool that `spec` describes, working on `bench`."""
+    input_schema = root_schema(bench, spec.properties, spec.required, is_shared=spec.is_shared)
+    return Tool(
+        name=spec.name,
+        title=spec.title,
+        description=spec.description,
+        input_schema=input_schema,
+        output_schema=output_schema(spec.data),
+        effect=spec.effect,
+        toolset=spec.toolset,
+        handle=lambda call: spec.handle(bench, call),
+        unadvertised=spec.unadvertised or {},
+        accepted=spec.chooses(input_schema) if spec.chooses else None,
+    )
+
+
+def root_schema(
+    bench: Bench,
+    properties: Mapping[str, Json],
+    required: Sequence[str],
+    *,
+    is_shared: bool = False,
+) -> dict[str, Json]:
+    """Return an input schema's root; it takes `project_id` where other projects are allowed."""
+    own = dict(properties)
+    if bench.takes_project and not is_shared:
+        own[PROJECT_ARGUMENT] = _PROJECT
+    return {
+        "type": "object",
+        "properties": own,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def author_of(call: Call) -> Author:
+    """Return who writes by this call."""
+    return Author(author=call.caller.author, client=call.caller.client)
+
+
+def text_of(call: Call, key: str) -> str:
+    """Return a checked text argument."""
+    return cast("str", call.arguments[key])
+
+
+def texts_of(value: Json) -> tuple[str, ...]:
+    """Return a checked array of texts."""
+    return tuple(cast("Sequence[str]", value or ()))
+
+
+def objects_of(call: Call, key: str) -> Sequence[Mapping[str, Json]]:
+    """Return a checked array of objects."""
+    return cast("Sequence[Mapping[str, Json]]", call.arguments[key])
+
+
+def flag_of(call: Call, key: str, *, default: bool = False) -> bool:
+    """Return a checked boolean argument, or `default` where it is missing."""
+    return bool(call.arguments.get(key, default))
+
+
+def whole_of(call: Call, key: str) -> int | None:
+    """Return a checked integer argument, at most a million, or None where it is missing."""
+    value = cast("int | None", call.arguments.get(key))
+    return None if value is None else min(value, MAX_WHOLE)

@@ -1,0 +1,195 @@
+"""The three tools that each schema brings: `add_<type>`, `update_<type>`, `delete_<type>`."""
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias, cast
+
+from schemory.errors import InvalidParamError, Problem
+from schemory.model.jsonvalue import Json
+from schemory.model.schema import NodeSchema
+from schemory.schemas.input_schema import Verb, entity_schema
+from schemory.schemas.texts import advertised
+from schemory.tools.bench import (
+    INFO,
+    PROJECT_ARGUMENT,
+    SECRET_OVERRIDE,
+    Bench,
+    Chooser,
+    Spec,
+    author_of,
+    flag_of,
+    make_tool,
+    whole_of,
+)
+from schemory.tools.graph import (
+    WRITTEN,
+    deletion,
+    shown_edges,
+    shown_nodes,
+    side_notes,
+    write_reply,
+)
+from schemory.tools.registry import Call, Effect, Reply, Tool
+from schemory.tools.validate import Schema, place, properties_of
+from schemory.tools.wire import EDGES, NODES, TEXTS
+
+VERBS: Final[tuple[Verb, ...]] = ("add", "update", "delete")
+EFFECTS: Final[Mapping[Verb, Effect]] = {
+    "add": Effect.WRITE,
+    "update": Effect.WRITE,
+    "delete": Effect.DESTRUCTIVE,
+}
+REVISION: Final[Mapping[str, Json]] = {"expectedRevision": {"type": "integer", "minimum": 0}}
+UNADVERTISED: Final[Mapping[Verb, Mapping[str, Json]]] = {
+    "add": {**SECRET_OVERRIDE, **INFO},
+    "update": {**SECRET_OVERRIDE, **INFO, **REVISION},
+    "delete": {},
+}
+"""What the generated tools and the generic ones accept beside what they advertise."""
+
+ENTITY_DATA: Final[Mapping[Verb, Mapping[str, Json]]] = {
+    "add": {"nodes": NODES, "edges": EDGES, **WRITTEN},
+    "update": {"nodes": NODES, "edges": EDGES, "removedEdges": EDGES, **WRITTEN},
+    "delete": {
+        "deleted": TEXTS,
+        "notFound": TEXTS,
+        "edgesRemoved": {"type": "integer"},
+        **WRITTEN,
+    },
+}
+
+EntityVerb: TypeAlias = Callable[[Bench, Call, str, Mapping[str, Json], str], Reply]
+
+
+def entity_tools(bench: Bench, schema: NodeSchema) -> tuple[Tool, ...]:
+    """Return the three tools of `schema`."""
+    return tuple(make_tool(bench, _spec(schema, verb)) for verb in VERBS)
+
+
+def _spec(schema: NodeSchema, verb: Verb) -> Spec:
+    node_type = schema.node_type
+    words = node_type.replace("_", " ")
+
+    def handle(bench: Bench, call: Call) -> Reply:
+        wrapper = next(key for key in _wrappers(node_type, verb) if key in call.arguments)
+        entity = cast("Mapping[str, Json]", call.arguments[wrapper])
+        return ENTITY_VERBS[verb](bench, call, node_type, entity, f"$.{wrapper}")
+
+    return Spec(
+        name=f"{verb}_{node_type}",
+        title=f"{verb.capitalize()} {words}",
+        description=_description(schema, verb),
+        effect=EFFECTS[verb],
+        handle=handle,
+        properties={node_type: entity_schema(schema, verb)},
+        required=(node_type,),
+        chooses=lambda root: _choose_wrapper(root, schema, verb),
+        data=ENTITY_DATA[verb],
+        is_shared=node_type == PROJECT_ARGUMENT,
+    )
+
+
+def _description(schema: NodeSchema, verb: Verb) -> str:
+    node_type = schema.node_type
+    if verb == "add":
+        return advertised(schema.description) or f"Add a new node of type {node_type}."
+    if verb == "update":
+        return (
+            f"Change an existing {node_type}, found by name: only the properties given here "
+            "change, and null removes one."
+        )
+    return f"Delete one {node_type} by name, with all its edges."
+
+
+def _wrappers(node_type: str, verb: Verb) -> tuple[str, str]:
+    """Return the argument that holds the entity: as advertised, and as the old server had it."""
+    return node_type, f"{verb}_{node_type}"
+
+
+def _choose_wrapper(root: Schema, schema: NodeSchema, verb: Verb) -> Chooser:
+    """Return what finds the wrapper; its inside is left to the schema's own rules."""
+    wrappers = _wrappers(schema.node_type, verb)
+    others = {key: part for key, part in properties_of(root).items() if key not in wrappers}
+
+    def choose(arguments: Mapping[str, Json]) -> Schema:
+        given = [key for key in wrappers if key in arguments]
+        if len(given) > 1:
+            raise _refusal(f"{given[0]} and {given[1]} mean the same; give one of them", wrappers)
+        if not given and any(key in schema.properties for key in arguments):
+            raise _refusal(f"the properties belong into one argument, {wrappers[0]}", wrappers)
+        wrapper = given[0] if given else wrappers[0]
+        known = {**UNADVERTISED[verb], **others, wrapper: {"type": "object"}}
+        return {**root, "properties": known, "required": [wrapper]}
+
+    return choose
+
+
+def _refusal(message: str, wrappers: tuple[str, str]) -> InvalidParamError:
+    hint = f'Write {wrappers[1]} {{"{wrappers[0]}": {{"name": "…"}}}}.'
+    problem = Problem(code="INVALID_PARAM", path="$", message=message, suggestion=hint)
+    return InvalidParamError(message, problems=[problem])
+
+
+def add_entity(
+    bench: Bench, call: Call, node_type: str, entity: Mapping[str, Json], path: str
+) -> Reply:
+    """Store a node of a schema's type with the edges that its properties make."""
+    result = bench.graph_for(call).add_entity(
+        node_type,
+        entity,
+        path=path,
+        allow_secret=flag_of(call, "allowSecret"),
+        by=author_of(call),
+    )
+    data: dict[str, Json] = {
+        "nodes": shown_nodes(call, result.nodes),
+        "edges": shown_edges(call, result.edges),
+        **side_notes(result),
+    }
+    return write_reply(bench, data, f"Created {node_type}: {result.nodes[0].name}")
+
+
+def update_entity(
+    bench: Bench, call: Call, node_type: str, entity: Mapping[str, Json], path: str
+) -> Reply:
+    """Change the given properties of a node, their lines and their edges."""
+    result = bench.graph_for(call).update_entity(
+        node_type,
+        entity,
+        path=path,
+        expected_revision=whole_of(call, "expectedRevision"),
+        allow_secret=flag_of(call, "allowSecret"),
+        by=author_of(call),
+    )
+    data: dict[str, Json] = {
+        "nodes": shown_nodes(call, result.nodes),
+        "edges": shown_edges(call, result.edges),
+        "removedEdges": shown_edges(call, result.removed_edges),
+        **side_notes(result),
+    }
+    return write_reply(bench, data, f"Updated {node_type}: {result.nodes[0].name}")
+
+
+def delete_entity(
+    bench: Bench, call: Call, node_type: str, entity: Mapping[str, Json], path: str
+) -> Reply:
+    """Delete a node of that type with its edges."""
+    name = _name_of(entity, path)
+    result = bench.graph_for(call).delete_entity(node_type, name, path=path, by=author_of(call))
+    return write_reply(bench, deletion(result), f"Deleted {node_type}: {result.deleted[0]}")
+
+
+def _name_of(entity: Mapping[str, Json], path: str) -> str:
+    name = entity.get("name")
+    if isinstance(name, str):
+        return name
+    what = "must be a string" if "name" in entity else "is missing"
+    message = f"{place(path)}.name {what}"
+    problem = Problem(code="INVALID_PARAM", path=f"{path}.name", message=message)
+    raise InvalidParamError(message, problems=[problem])
+
+
+ENTITY_VERBS: Final[Mapping[Verb, EntityVerb]] = {
+    "add": add_entity,
+    "update": update_entity,
+    "delete": delete_entity,
+}

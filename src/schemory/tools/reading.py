@@ -1,0 +1,148 @@
+"""Handlers of the three static tools that read: bounded pages with signed cursors (graph.md §2)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias, cast
+
+from schemory.graph.results import GraphPage, PageOptions, Room
+from schemory.model.edge import EdgeRecord
+from schemory.model.jsonvalue import Json
+from schemory.model.node import NodeRecord
+from schemory.tools.bench import Bench, flag_of, text_of, texts_of, whole_of
+from schemory.tools.fitting import ENVELOPE_BYTES, counted, fitted
+from schemory.tools.registry import Call, Reply
+from schemory.tools.wire import edge_wire, item_bytes, node_wire
+
+_PASSES = 4
+_WORTH_ANOTHER_PASS = 1_000
+_MARGIN = 64
+_NOT_FOUND_SHARE = 4
+
+_Fetch: TypeAlias = Callable[[PageOptions], GraphPage]
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """How the nodes and edges of one call are shown.
+
+    Attributes:
+        lists_matches: Whether the names of the matches come beside the nodes.
+    """
+
+    names_only: bool
+    info: bool
+    lists_matches: bool
+
+    def item(self, record: NodeRecord | EdgeRecord) -> dict[str, Json]:
+        if isinstance(record, EdgeRecord):
+            return edge_wire(record, info=self.info)
+        return node_wire(record, info=self.info, names_only=self.names_only)
+
+    def size_of(self, record: NodeRecord | EdgeRecord) -> int:
+        """Return what an item costs; a node may also stand among the matches."""
+        size = item_bytes(self.item(record))
+        if self.lists_matches and isinstance(record, NodeRecord):
+            size += item_bytes(record.name)
+        return size
+
+
+def read_graph(bench: Bench, call: Call) -> Reply:
+    """Answer all nodes and edges in creation order, page by page."""
+    return _answer(bench, call, "read_graph", bench.graph_for(call).read_graph)
+
+
+def search_nodes(bench: Bench, call: Call) -> Reply:
+    """Answer the nodes that hold the query's text, then their neighbours."""
+    graph, query = bench.graph_for(call), text_of(call, "query")
+    return _answer(bench, call, "search_nodes", lambda o: graph.search_nodes(query, o))
+
+
+def open_nodes(bench: Bench, call: Call) -> Reply:
+    """Answer the named nodes, their neighbours and touching edges."""
+    graph, names = bench.graph_for(call), texts_of(call.arguments["names"])
+    return _answer(bench, call, "open_nodes", lambda o: graph.open_nodes(names, o))
+
+
+def _answer(bench: Bench, call: Call, tool: str, fetch: _Fetch) -> Reply:
+    """Return the largest page that the budget allows; estimates are corrected by measuring."""
+    view = _View(
+        names_only=flag_of(call, "namesOnly"),
+        info=flag_of(call, "includeInfo"),
+        lists_matches=tool == "search_nodes",
+    )
+    options = PageOptions(
+        limit=whole_of(call, "limit"),
+        neighbor_limit=whole_of(call, "neighborLimit"),
+        node_types=texts_of(call.arguments.get("nodeTypes")),
+        names_only=view.names_only,
+        with_neighbors=flag_of(call, "neighbors", default=True),
+        after=bench.position(call, tool),
+    )
+    if bench.budget <= 0:
+        return _reply(bench, call, tool, view, fetch(options))
+    return _bounded(bench, call, tool, view, lambda room: fetch(replace(options, room=room)))
+
+
+def _bounded(
+    bench: Bench, call: Call, tool: str, view: _View, fetch: Callable[[Room], GraphPage]
+) -> Reply:
+    reserve = ENVELOPE_BYTES
+    fitting: Reply | None = None
+    reply: Reply | None = None
+    for _ in range(_PASSES):
+        page = fetch(Room(max(1, bench.budget - reserve), view.size_of))
+        reply = _reply(bench, call, tool, view, page)
+        size = len(reply.text.encode())
+        if size > bench.budget and len(page.nodes) + len(page.edges) > 1:
+            if fitting is not None:
+                return fitting
+            reserve += size - bench.budget + _MARGIN
+            continue
+        spare = sum(map(view.size_of, page.nodes)) + sum(map(view.size_of, page.edges))
+        spare += reserve - size
+        if page.more is None or fitting is not None or spare < _WORTH_ANOTHER_PASS:
+            return reply
+        fitting = reply
+        reserve -= spare
+    return cast("Reply", fitting or reply)
+
+
+def _reply(bench: Bench, call: Call, tool: str, view: _View, page: GraphPage) -> Reply:
+    data: dict[str, Json] = {
+        "nodes": [view.item(record) for record in page.nodes],
+        "edges": [view.item(record) for record in page.edges],
+    }
+    if tool == "search_nodes":
+        data |= {
+            "matched": list(page.matched),
+            "matchMode": page.match_mode,
+            "order": page.order,
+        }
+    if tool == "open_nodes":
+        data |= _not_found(page.not_found, bench.budget)
+    if page.more is not None:
+        data |= {"truncated": True, "nextCursor": bench.cursor(call, tool, page.more)}
+        totals = {"totalMatches": page.total_matches, "totalNeighbors": page.total_neighbors}
+        data |= {key: total for key, total in totals.items() if total is not None}
+    if len(page.nodes) + len(page.edges) <= 1:
+        data = fitted(data, bench.budget)
+    return bench.replies.success(data, _action(tool, page))
+
+
+def _not_found(names: Sequence[str], budget: int) -> dict[str, Json]:
+    """Return the missing names; of very many the first, and how many they are."""
+    room = budget // _NOT_FOUND_SHARE
+    for index, name in enumerate(names):
+        room -= item_bytes(name)
+        if budget > 0 and room < 0:
+            return {"notFound": list(names[:index]), "notFoundCount": len(names)}
+    return {"notFound": list(names)}
+
+
+def _action(tool: str, page: GraphPage) -> str:
+    if tool == "read_graph":
+        return f"Read {counted(len(page.nodes), 'node')} and {counted(len(page.edges), 'edge')}"
+    verb = "Found" if tool == "search_nodes" else "Opened"
+    neighbors = len(page.nodes) - len(page.matched)
+    beside = f" and {counted(neighbors, 'neighbor')}" if neighbors > 0 else ""
+    return f"{verb} {counted(len(page.matched), 'node')}{beside}"
