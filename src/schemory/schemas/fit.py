@@ -18,11 +18,11 @@ def property_lines(prop: Property, record: NodeRecord) -> tuple[str, ...]:
 
 def typed_value(prop: Property, record: NodeRecord) -> Json:
     """Return the typed value kept for `prop`, while its line is unchanged; else None."""
-    lines = property_lines(prop, record)
-    for typed in record.typed:
-        if typed.property_name == prop.name and lines[:1] == (typed.line,):
-            return typed.value
-    return None
+    kept = [typed for typed in record.typed if typed.property_name == prop.name]
+    if not kept:
+        return None
+    first = property_lines(prop, record)[:1]
+    return next((typed.value for typed in kept if first == (typed.line,)), None)
 
 
 def property_value(prop: Property, record: NodeRecord) -> Json:
@@ -34,10 +34,10 @@ def property_value(prop: Property, record: NodeRecord) -> Json:
     typed = typed_value(prop, record)
     if typed is not None:
         return typed
-    lines = property_lines(prop, record)
-    if not lines:
+    line = next(iter(property_lines(prop, record)), None)
+    if line is None:
         return None
-    text = parse_line(lines[0]).value
+    text = parse_line(line).value
     if prop.type is PropertyType.ARRAY:
         return text.split(ITEM_SEPARATOR) if text else []
     return _read_text(prop, text, Trouble())
@@ -84,9 +84,10 @@ def _check_property(
     path = child_path(f"$.{schema.node_type}", prop.name)
     mend = _update_call(schema, record, prop.name, "…")
     lines = property_lines(prop, record)
-    if not lines:
+    text = next((parse_line(line).value for line in lines), "")
+    if not text.strip():
         if prop.is_required:
-            what = f"{prop.name} is required, but there is no line for it"
+            what = f"{prop.name} is required, but there is no line with a value for it"
             trouble.add(path, what, suggestion=f"call {mend}")
         return
     if len(lines) > 1 and prop.type is not PropertyType.ARRAY:
@@ -94,7 +95,6 @@ def _check_property(
         trouble.add(path, what, suggestion=f"call {mend}, which leaves one")
     found = Trouble()
     typed = typed_value(prop, record)
-    text = parse_line(lines[0]).value
     if typed is not None:
         coerce_value(prop, typed, path, found)
     elif prop.type is not PropertyType.ARRAY:

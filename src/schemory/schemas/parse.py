@@ -4,14 +4,20 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
 
 from schemory.model.hidden import find_hidden
 from schemory.model.jsonvalue import json_kind
 from schemory.model.likeness import nearest
 from schemory.model.schema import NodeSchema, Property, PropertyType
 from schemory.schemas.parse_property import parse_property
-from schemory.schemas.parse_rules import check_description, check_keys, read_flag, word_key
+from schemory.schemas.parse_rules import (
+    as_list,
+    as_object,
+    check_description,
+    check_keys,
+    read_flag,
+    word_key,
+)
 from schemory.schemas.report import Findings, ParsedSchema, Steps
 
 RESERVED_TYPES = frozenset({"node", "nodes", "edges", "metadata"})
@@ -38,11 +44,11 @@ def parse_schema(data: object, origin: str = "") -> ParsedSchema:
         origin: Where it comes from (a path, `pack:rpg`), kept in the schema.
     """
     findings = Findings()
-    if not isinstance(data, Mapping):
+    root = as_object(data)
+    if root is None:
         what = f"a schema must be a JSON object, not {json_kind(data)}"
         findings.fault((), what, suggestion=_SHAPE)
         return findings.parsed(None)
-    root = {str(key): value for key, value in cast("Mapping[object, object]", data).items()}
     if _is_ordinary_json_schema(root):
         what = "this is an ordinary JSON Schema, not the schema of a node type"
         findings.fault((), what, suggestion=_SHAPE)
@@ -102,13 +108,11 @@ def _walk(root: object) -> Iterator[tuple[Steps, object]]:
         steps, value = todo.pop()
         yield steps, value
         inner: list[tuple[Steps, object]] = []
-        if isinstance(value, Mapping):
-            for key, member in cast("Mapping[object, object]", value).items():
-                yield (*steps, str(key)), str(key)
-                inner.append(((*steps, str(key)), member))
-        elif isinstance(value, Sequence) and not isinstance(value, str):
-            items = cast("Sequence[object]", value)
-            inner.extend(((*steps, index), item) for index, item in enumerate(items))
+        for key, member in (as_object(value) or {}).items():
+            yield (*steps, key), key
+            inner.append(((*steps, key), member))
+        for index, item in enumerate(as_list(value) or ()):
+            inner.append(((*steps, index), item))
         todo.extend(reversed(inner))
 
 
@@ -139,21 +143,20 @@ def _parse_name(root: Mapping[str, object], origin: str, findings: Findings) -> 
 
 
 def _parse_properties(root: Mapping[str, object], findings: Findings) -> dict[str, Property]:
-    data = root.get("properties")
-    if not isinstance(data, Mapping):
+    members = as_object(root.get("properties"))
+    if members is None:
         missing = "properties" not in root
         what = (
             "there are no properties"
             if missing
-            else f"properties must be an object, not {json_kind(data)}"
+            else f"properties must be an object, not {json_kind(root['properties'])}"
         )
         hint = 'add "properties": {"name": {"type": "string", "description": "…"}}'
         findings.fault(("properties",), what, suggestion=hint)
         return {}
-    members = cast("Mapping[str, object]", data)
     properties = {} if "name" in members else {"name": _IMPLICIT_NAME}
     for key, member in members.items():
-        prop = parse_property(str(key), member, findings)
+        prop = parse_property(key, member, findings)
         if prop is not None:
             properties[prop.name] = prop
     _check_clashes(properties, findings)
@@ -183,8 +186,7 @@ def _check_name_property(name: Property, members: Mapping[str, object], findings
         findings.fault((*steps, "relationship"), "the name cannot make an edge")
     if name.default is not None:
         findings.fault((*steps, "default"), "the name cannot have a default")
-    given = members.get("name")
-    if isinstance(given, Mapping) and given.get("required") is False:
+    if _is_flagged_optional(members, "name"):
         what = "the name is required all the same, since it identifies the node"
         findings.warn((*steps, "required"), what, suggestion='write "required": true')
 
@@ -193,33 +195,32 @@ def _parse_required(root: Mapping[str, object], findings: Findings) -> tuple[str
     """Return the root `required` list, which stands beside or instead of the properties' flags."""
     if "required" not in root:
         return ()
-    value = root["required"]
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        what = f'"required" here must be a list of property keys, not {json_kind(value)}'
+    value = as_list(root["required"])
+    if value is None:
+        what = f'"required" here must be a list of property keys, not {json_kind(root["required"])}'
         findings.fault(("required",), what)
         return ()
-    members = root.get("properties")
-    known = tuple(map(str, members)) if isinstance(members, Mapping) else ()
-    for index, key in enumerate(cast("Sequence[object]", value)):
+    members = as_object(root.get("properties")) or {}
+    for index, key in enumerate(value):
         where: Steps = ("required", index)
         if not isinstance(key, str):
             findings.fault(where, f"a property key must be a string, not {json_kind(key)}")
-        elif key not in known and key != "name":
-            near = nearest(key, known)
+        elif key not in members and key != "name":
+            near = nearest(key, members)
             hint = f'write "{near[0]}"' if near else "remove it or add the property"
             what = f'"{key}" is no property of this schema'
             findings.fault(where, what, nearest=near, suggestion=hint)
         elif _is_flagged_optional(members, key):
             what = f'"{key}" is listed as required, but its own flag says false'
             findings.warn(where, what, suggestion="the list wins; remove one of the two")
-    keys = tuple(key for key in cast("Sequence[object]", value) if isinstance(key, str))
+    keys = tuple(key for key in value if isinstance(key, str))
     findings.note(("required",), f"the list is honoured: required are {', '.join(keys)}")
     return keys
 
 
-def _is_flagged_optional(members: object, key: str) -> bool:
-    prop = members.get(key) if isinstance(members, Mapping) else None
-    return isinstance(prop, Mapping) and prop.get("required") is False
+def _is_flagged_optional(members: Mapping[str, object], key: str) -> bool:
+    prop = as_object(members.get(key)) or {}
+    return prop.get("required") is False
 
 
 def _with_required(

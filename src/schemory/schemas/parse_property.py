@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypedDict, cast
+from typing import NamedTuple, cast
 
 from schemory.model.jsonvalue import Json, json_kind
 from schemory.model.likeness import nearest
@@ -12,6 +12,7 @@ from schemory.model.schema import Property, PropertyType
 from schemory.model.text import nfc, text_fault
 from schemory.schemas.parse_relationship import parse_relationship
 from schemory.schemas.parse_rules import (
+    as_object,
     check_description,
     check_keys,
     check_order,
@@ -58,12 +59,14 @@ _ALIASES: Mapping[str, str] = {
 _ITEM_TYPES = tuple(kind.value for kind in PropertyType if kind is not PropertyType.ARRAY)
 
 
-class _Facets(TypedDict, total=False):
-    enum: tuple[str, ...]
-    minimum: float | None
-    maximum: float | None
-    min_length: int | None
-    max_length: int | None
+class _Facets(NamedTuple):
+    """Facets of a single value: the property's own, or of each item."""
+
+    enum: tuple[str, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
 
 
 def parse_property(key: str, data: object, findings: Findings) -> Property | None:
@@ -71,12 +74,12 @@ def parse_property(key: str, data: object, findings: Findings) -> Property | Non
     steps: Steps = ("properties", key)
     before = len(findings.faults)
     _check_key(key, steps, findings)
-    if not isinstance(data, Mapping):
+    members = as_object(data)
+    if members is None:
         what = f'"{key}" must be an object, not {json_kind(data)}'
         hint = f'"{key}": {{"type": "string", "description": "…"}}'
         findings.fault(steps, what, suggestion=hint)
         return None
-    members = cast("Mapping[str, object]", data)
     check_keys(members, _KEYS, steps, findings)
     _note_reserved(members, steps, findings)
     is_required = read_flag(members, "required", steps, findings)
@@ -119,14 +122,14 @@ def _typed_property(
         max_items=max_items,
         is_unique=read_flag(members, "unique", steps, findings),
         relationship=relationship,
-        **facets,
+        **facets._asdict(),
     )
 
 
 def _read_description(key: str, members: Mapping[str, object], findings: Findings) -> str:
-    items = members.get("items")
-    if "description" not in members and isinstance(items, Mapping) and "description" in items:
-        members = cast("Mapping[str, object]", items)
+    items = as_object(members.get("items")) or {}
+    if "description" not in members and "description" in items:
+        members = items
     return check_description(members, ("properties", key), findings, subject=f'"{key}"')
 
 
@@ -224,10 +227,10 @@ def _read_facets(
         max_length=read_count(members, "maxLength", steps, findings),
         enum=_read_enum(members, steps, findings) if kind in _FITS["enum"] else (),
     )
-    check_order(facets["minimum"], facets["maximum"], ("minimum", "maximum"), steps, findings)
-    lengths = facets["min_length"], facets["max_length"]
+    check_order(facets.minimum, facets.maximum, ("minimum", "maximum"), steps, findings)
+    lengths = facets.min_length, facets.max_length
     check_order(*lengths, ("minLength", "maxLength"), steps, findings)
-    for index, value in enumerate(facets["enum"]):
+    for index, value in enumerate(facets.enum):
         low, high = lengths
         if (low is not None and len(value) < low) or (high is not None and len(value) > high):
             where = (*steps, "enum", index)
@@ -262,30 +265,28 @@ def _read_items(
     members: Mapping[str, object], outer: _Facets, steps: Steps, findings: Findings
 ) -> tuple[PropertyType, _Facets]:
     """Return type and facets of an array's items; without `items` they are strings."""
-    only_enum = _Facets(enum=outer.get("enum", ()))
+    only_enum = _Facets(enum=outer.enum)
     if "items" not in members:
         return PropertyType.STRING, only_enum
     where = (*steps, "items")
-    items = members["items"]
-    if not isinstance(items, Mapping):
-        what = f'"items" must be an object, not {json_kind(items)}'
+    inner = as_object(members["items"])
+    if inner is None:
+        what = f'"items" must be an object, not {json_kind(members["items"])}'
         findings.fault(where, what, suggestion='"items": {"type": "string"}')
         return PropertyType.STRING, only_enum
-    inner = cast("Mapping[str, object]", items)
     kind = _read_item_type(inner, where, findings)
     if kind is None:
         return PropertyType.STRING, only_enum
     check_keys(inner, _ITEM_KEYS, where, findings)
     _check_fit(kind, inner, where, findings)
     facets = _read_facets(inner, kind, where, findings)
-    outer_enum = only_enum["enum"]
+    outer_enum = outer.enum
     if outer_enum and kind is not PropertyType.STRING:
         findings.fault((*steps, "enum"), f'"enum" does not fit items of type {kind}')
-    elif outer_enum and facets["enum"] and outer_enum != facets["enum"]:
+    elif outer_enum and facets.enum and outer_enum != facets.enum:
         what = '"enum" stands beside and inside "items" with different values'
         findings.fault((*steps, "enum"), what, suggestion='keep the one inside "items"')
-    facets["enum"] = facets["enum"] or outer_enum
-    return kind, facets
+    return kind, facets._replace(enum=facets.enum or outer_enum)
 
 
 def _read_item_type(

@@ -8,7 +8,7 @@ from schemory.model.likeness import nearest
 from schemory.model.schema import Direction, OnMissing, Relationship
 from schemory.model.text import name_fault, nfc
 from schemory.model.weight import DEFAULT_WEIGHT, weight_fault
-from schemory.schemas.parse_rules import check_keys, read_flag
+from schemory.schemas.parse_rules import as_object, check_keys, read_flag
 from schemory.schemas.report import Findings, Steps
 
 _KEYS = ("edgeType", "nodeType", "description", "direction", "onMissing", "enforce", "weight")
@@ -16,11 +16,11 @@ _KEYS = ("edgeType", "nodeType", "description", "direction", "onMissing", "enfor
 
 def parse_relationship(data: object, steps: Steps, findings: Findings) -> Relationship | None:
     """Return the relationship at `steps`, or None when it is at fault."""
-    if not isinstance(data, Mapping):
+    members = as_object(data)
+    if members is None:
         what = f"a relationship must be an object, not {json_kind(data)}"
         findings.fault(steps, what, suggestion='{"edgeType": "located_in", "nodeType": "location"}')
         return None
-    members = cast("Mapping[str, object]", data)
     check_keys(members, _KEYS, steps, findings)
     edge_type = _read_name(members, "edgeType", steps, findings)
     if edge_type is None and "edgeType" not in members:

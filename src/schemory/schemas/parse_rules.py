@@ -3,7 +3,8 @@
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 from schemory.model.jsonvalue import json_kind
 from schemory.model.likeness import edit_distance, nearest
@@ -11,6 +12,21 @@ from schemory.schemas.report import Findings, Steps
 from schemory.schemas.texts import MAX_TEXT_BYTES, find_markup
 
 _TYPO_EDITS = 2
+
+
+def as_object(value: object) -> Mapping[str, object] | None:
+    """Return a JSON object with its keys as texts, or None when `value` is none."""
+    if not isinstance(value, Mapping):
+        return None
+    members = cast("Mapping[object, object]", value)
+    return {str(key): member for key, member in members.items()}
+
+
+def as_list(value: object) -> Sequence[object] | None:
+    """Return a JSON array, or None when `value` is none."""
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return None
+    return cast("Sequence[object]", value)
 
 
 def check_keys(

@@ -54,7 +54,7 @@ def is_empty(value: object) -> bool:
     """Whether a value says nothing: null, a blank string, or an array without items."""
     if isinstance(value, str):
         return not value.strip()
-    return value is None or (isinstance(value, Sequence) and len(value) == 0)
+    return value is None or (is_array(value) and len(value) == 0)
 
 
 def unwrap(prop: Property, value: Json) -> Json:
