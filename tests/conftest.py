@@ -1,0 +1,104 @@
+"""Fixtures for every room: a clock that stands, ids that count, and one store per real backend.
+
+A new backend joins by one line in `BACKENDS`; every contract test then runs on it.
+"""
+
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from schemory.model.moment import Clock, IdMaker
+from schemory.storage.protocols import GraphStore
+from schemory.storage.sqlite.store import SqliteStore
+
+settings.register_profile(
+    "dev", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "ci", max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+START = datetime(2026, 3, 8, 9, 5, 7, tzinfo=UTC)
+
+StoreMaker: TypeAlias = Callable[[Path, Clock, IdMaker], GraphStore]
+"""Opens the store of one backend in a folder; again = the same store, where it is on disk."""
+
+
+def _sqlite_in_memory(_folder: Path, now: Clock, ids: IdMaker) -> GraphStore:
+    return SqliteStore.open(":memory:", now=now, ids=ids)
+
+
+def _sqlite_on_disk(folder: Path, now: Clock, ids: IdMaker) -> GraphStore:
+    return SqliteStore.open(folder / "memory.db", now=now, ids=ids)
+
+
+BACKENDS: dict[str, StoreMaker] = {
+    "sqlite-memory": _sqlite_in_memory,
+    "sqlite-disk": _sqlite_on_disk,
+}
+VOLATILE = frozenset({"sqlite-memory"})
+
+
+class StandingClock:
+    """A clock that moves only when it is told to."""
+
+    def __init__(self) -> None:
+        self._moment = START
+
+    def __call__(self) -> datetime:
+        return self._moment
+
+    def advance(self, seconds: float) -> None:
+        self._moment += timedelta(seconds=seconds)
+
+
+@pytest.fixture
+def clock() -> StandingClock:
+    """A clock that stands at 2026-03-08T09:05:07Z."""
+    return StandingClock()
+
+
+@pytest.fixture
+def advance(clock: StandingClock) -> Callable[[float], None]:
+    """Moves the clock by seconds, back with a negative number."""
+    return clock.advance
+
+
+@pytest.fixture
+def ids() -> IdMaker:
+    """Ids `id-1`, `id-2`, …"""
+    counter = itertools.count(1)
+    return lambda: f"id-{next(counter)}"
+
+
+@pytest.fixture(params=list(BACKENDS))
+def store(
+    request: pytest.FixtureRequest, tmp_path: Path, clock: Clock, ids: IdMaker
+) -> Iterator[GraphStore]:
+    """An empty store of each real backend in turn."""
+    opened = BACKENDS[request.param](tmp_path, clock, ids)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(params=[name for name in BACKENDS if name not in VOLATILE])
+def open_again(
+    request: pytest.FixtureRequest, tmp_path: Path, clock: Clock, ids: IdMaker
+) -> Iterator[Callable[[], GraphStore]]:
+    """Opens the store of each backend that outlives a process, each call the same place again."""
+    opened: list[GraphStore] = []
+
+    def open_one() -> GraphStore:
+        opened.append(BACKENDS[request.param](tmp_path, clock, ids))
+        return opened[-1]
+
+    yield open_one
+    for one in opened:
+        one.close()
