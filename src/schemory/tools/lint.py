@@ -97,7 +97,7 @@ def _schema_problems(schema: Json, path: str, depth: int) -> Iterator[Problem]:
     for keyword in schema:
         if keyword not in _KEYWORDS:
             yield _fault(path, f"the keyword {keyword} is refused by strict hosts")
-    if schema.get("type") not in _TYPES:
+    if str(schema.get("type")) not in _TYPES:
         yield _fault(path, f"type must be one of {', '.join(sorted(_TYPES))}")
     yield from _text_problems(schema.get("description"), f"{path}.description")
     yield from _text_problems(schema.get("title"), f"{path}.title")
