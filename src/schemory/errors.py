@@ -94,6 +94,10 @@ class InvalidParamError(SchemoryError):
     code = "INVALID_PARAM"
 
 
+class NotAGraphError(InvalidParamError):
+    """A file to import holds no node and no edge in any known form."""
+
+
 class DuplicateInCallError(SchemoryError):
     """The same item twice in one call."""
 

@@ -26,9 +26,11 @@ def replace_file(
     """Write `chunks` to a file beside `path` and put it in its place, flushed to the disk.
 
     An existing file keeps its mode; behind a symbolic link its target is replaced. Missing parent
-    folders are made.
+    folders are made. What is no regular file (a pipe, a device) is written to instead.
 
     Args:
+        path: The file, there or not.
+        chunks: Its new contents.
         new_mode: Mode of a file that was not there; None = what the umask leaves.
         before_replace: Called when all is written and nothing replaced yet; may raise to stop it.
 
@@ -38,7 +40,11 @@ def replace_file(
     target = Path(os.path.realpath(path))
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _write_and_replace(target, chunks, new_mode, before_replace)
+        if target.exists() and not target.is_file():
+            with target.open("wb") as file:
+                file.writelines(chunks)
+        else:
+            _write_and_replace(target, chunks, new_mode, before_replace)
     except OSError as error:
         raise file_error(error, path) from error
 

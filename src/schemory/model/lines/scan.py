@@ -10,9 +10,12 @@ import codecs
 import json
 import re
 from collections.abc import Generator, Iterator
-from typing import NamedTuple, NoReturn
+from typing import Final, NamedTuple, NoReturn
 
 from schemory.model.jsonvalue import Json
+
+NOTE_MARK: Final = "# schemory: "
+"""Starts the lines with which a file of rejected records says why; read as blank lines."""
 
 _BOM = "\ufeff"
 _BETWEEN = re.compile(r"[ \t\r\n,\[\]\ufeff]*")
@@ -85,7 +88,7 @@ class Scanner:
     `continued`, and the pieces are those lines + `glued`.
 
     Attributes:
-        blank: Lines of white space.
+        blank: Lines of white space (and our own notes).
         structural: Lines that hold nothing but the brackets and commas of a JSON array.
         continued: Lines that go on with a value of a line before.
         glued: Pieces that do not come first on their line.
@@ -133,7 +136,7 @@ class Scanner:
     def _read_line(self, at: int, end: int) -> Generator[Value | Unreadable, None, int]:
         """Yield the pieces of an unusual line; returns where it ends (a later line's end maybe)."""
         line = self._text[at:end].strip(" \t\r\ufeff")
-        if not line:
+        if not line or line.startswith(NOTE_MARK):
             self.blank += 1
             return end
         special = self._special(line)
