@@ -45,7 +45,8 @@ def test_without_any_word_the_defaults_hold(home: Path) -> None:
     assert settings.graph_file is None
     assert settings.store_source == "default"
     assert (settings.space, settings.space_source) == ("default", "default")
-    assert settings.schema_folders == ()
+    assert settings.schema_folders == (home / ".mcp-servers" / "memory" / "schemas",)
+    assert not settings.schemas_named
     assert settings.packs == ()
     assert settings.toolsets == ("graph",)
     assert settings.tools == "full"
@@ -206,14 +207,11 @@ def test_every_serve_flag_has_an_environment_twin(home: Path) -> None:
 
 
 @pytest.mark.covers("config.schemas_default")
-def test_the_users_own_schema_folder_is_the_default_when_it_is_there(home: Path) -> None:
-    own = home / ".mcp-servers" / "memory" / "schemas"
-    own.mkdir(parents=True)
+def test_a_named_schema_folder_replaces_the_users_own(home: Path) -> None:
     (home / "other").mkdir()
-    assert load(home).schema_folders == (own,)
-    assert load(home, {"MEMORY_SCHEMAS": (str(home / "other"),)}).schema_folders == (
-        home / "other",
-    )
+    settings = load(home, {"MEMORY_SCHEMAS": (str(home / "other"),)})
+    assert settings.schema_folders == (home / "other",)
+    assert settings.schemas_named
 
 
 @pytest.mark.covers("config.schemas_default")

@@ -237,6 +237,7 @@ def _assemble(loader: _Loader, config_file: Path | None) -> Settings:
         space=space,
         space_source=space_source,
         schema_folders=_schema_folders(loader),
+        schemas_named=loader.find("MEMORY_SCHEMAS") is not None,
         packs=tuple(str(name) for name in loader.parsed(KEY_BY_NAME["MEMORY_PACKS"])),
         strict_types=bool(loader.value("MEMORY_STRICT_TYPES")),
         toolsets=toolsets,
@@ -302,8 +303,7 @@ def _space(loader: _Loader) -> tuple[str, str]:
 def _schema_folders(loader: _Loader) -> tuple[Path, ...]:
     found = loader.find("MEMORY_SCHEMAS")
     if found is None:
-        own = loader.home / HOME_FOLDER / "schemas"
-        return (own,) if own.is_dir() else ()
+        return (loader.home / HOME_FOLDER / "schemas",)
     _, value = found
     texts = _split(value.raw, KEY_BY_NAME["MEMORY_SCHEMAS"].separator)
     folders = tuple(loader.path(text, value.source) for text in texts)

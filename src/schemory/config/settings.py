@@ -35,7 +35,8 @@ class Settings:
         store_source: What chose the store: a flag, an environment key, the config file, `default`.
         space: The graph space, the same text as the project's id.
         space_source: What chose it, likewise.
-        schema_folders: Absolute; those that were named, else the user's own folder if it is there.
+        schema_folders: Absolute; those that were named, else the user's own folder.
+        schemas_named: Whether they were named; the user's own folder need not be there.
         packs: Names of built-in packs.
         memory: Parsed settings of the project memory by key.
         config_file: The config file that was read, or None.
@@ -48,6 +49,7 @@ class Settings:
     space: str
     space_source: str
     schema_folders: tuple[Path, ...]
+    schemas_named: bool
     packs: tuple[str, ...]
     strict_types: bool
     toolsets: tuple[str, ...]

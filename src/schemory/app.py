@@ -1,0 +1,260 @@
+"""The one place where parts are chosen and joined: store, schemas, graph, tools, clock and ids."""
+
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from schemory.config import DEFAULT_SPACE, Settings
+from schemory.errors import UnsupportedError
+from schemory.graph.service import KnowledgeGraph
+from schemory.model.moment import Clock, IdMaker
+from schemory.model.schema import NodeSchema
+from schemory.schemas.catalog import (
+    FixedSource,
+    FolderSource,
+    PackSource,
+    SchemaCatalog,
+    Source,
+)
+from schemory.schemas.load import PACK_ORIGIN, load_schema
+from schemory.storage.protocols import GraphStore
+
+if TYPE_CHECKING:
+    from schemory.tools.toolbox import Toolbox
+
+MEMORY = ":memory:"
+"""A database that lives as long as the process."""
+
+_GRAPH_FILE_ENDINGS = (".json", ".jsonl")
+_URL_SCHEMES = ("postgresql://", "postgres://")
+
+
+def system_clock() -> datetime:
+    """Return the current time, UTC."""
+    return datetime.now(UTC)
+
+
+def make_ids(now: Clock) -> IdMaker:
+    """Return a maker of UUIDv7 texts that sort in the order of their making, also within a ms.
+
+    Layout: RFC 9562 §5.7 with the 12 bits after the version as a counter.
+    """
+    lock = threading.Lock()
+    last = 0
+
+    def make() -> str:
+        nonlocal last
+        with lock:
+            stamp = int(now().timestamp() * 1000) << 12
+            # Beyond 4096 ids in one ms the counter runs over into the time, which stays in order.
+            last = max(stamp, last + 1)
+            current = last
+        milliseconds, counter = current >> 12, current & 0xFFF
+        number = milliseconds << 80 | 7 << 76 | counter << 64 | 0b10 << 62 | secrets.randbits(62)
+        text = f"{number:032x}"
+        return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+
+    return make
+
+
+class App:
+    """The joined parts of one run; closes the store at the end of its `with` block."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: GraphStore,
+        catalog: SchemaCatalog,
+        *,
+        now: Clock,
+        on_internal_error: Callable[[str, Exception], None] | None = None,
+    ) -> None:
+        self.settings = settings
+        self.store = store
+        self.catalog = catalog
+        self.graph = KnowledgeGraph(
+            store, space=settings.space, catalog=catalog, strict_types=settings.strict_types
+        )
+        self._now = now
+        self._on_internal_error = on_internal_error
+
+    @cached_property
+    def toolbox(self) -> "Toolbox":
+        """The tools that the settings ask for."""
+        return self.toolbox_for(self.settings.tools)
+
+    def toolbox_for(self, profile: str) -> "Toolbox":
+        """Return the tools in another profile: `full`, `compact` or `auto`."""
+        from schemory.tools.profiles import Profile  # noqa: PLC0415 (most commands need no tools)
+        from schemory.tools.toolbox import ToolSettings, build_toolbox  # noqa: PLC0415 (as above)
+
+        settings = self.settings
+        toolbox = build_toolbox(
+            self.graph,
+            self.catalog,
+            ToolSettings(
+                toolsets=settings.toolsets,
+                profile=Profile(profile),
+                response_budget=settings.response_budget,
+                allow_cross_project=settings.allow_cross_project,
+                manage_schemas=settings.manage_schemas,
+            ),
+            now=self._now,
+        )
+        toolbox.on_internal_error = self._on_internal_error
+        return toolbox
+
+    def warnings(self) -> Iterator[str]:
+        """Yield what a person should know: odd settings, faulty schema files, the store's words."""
+        yield from self.settings.warnings
+        for fault in self.catalog.faults():
+            yield f"schema left out: {fault}"
+        for fault in self.catalog.warnings():
+            yield f"schema: {fault}"
+        told = self.store.status().get("warnings", ())
+        if isinstance(told, Sequence) and not isinstance(told, str):
+            yield from map(str, told)
+
+    def close(self) -> None:
+        """Release the store's files and locks."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def open_app(
+    settings: Settings,
+    *,
+    now: Clock = system_clock,
+    ids: IdMaker | None = None,
+    on_internal_error: Callable[[str, Exception], None] | None = None,
+) -> App:
+    """Open the store and the schemas that `settings` name.
+
+    Raises:
+        StoreError: The store cannot be used. UnsupportedError: Not by this version.
+        InvalidParamError: No pack of that name.
+    """
+    # Schemas first: a misspelt pack must not leave a new, empty store behind.
+    catalog = open_catalog(settings)
+    location = settings.graph_file if settings.graph_file is not None else settings.database
+    store = _open(location, now=now, ids=ids or make_ids(now))
+    return App(settings, store, catalog, now=now, on_internal_error=on_internal_error)
+
+
+def open_catalog(settings: Settings) -> SchemaCatalog:
+    """Return the schemas that `settings` name; no store is opened.
+
+    Raises:
+        InvalidParamError: No pack of that name.
+    """
+    folders: list[Source] = [
+        FolderSource(folder, is_optional=not settings.schemas_named)
+        for folder in settings.schema_folders
+    ]
+    return SchemaCatalog([*folders, *(PackSource(name) for name in settings.packs)])
+
+
+class OpenStore:
+    """A store opened from a program: its graph, closed at the end of the `with` block.
+
+    Attributes:
+        graph: The knowledge graph of the chosen space.
+        catalog: The schemas in force.
+    """
+
+    def __init__(self, store: GraphStore, catalog: SchemaCatalog, space: str) -> None:
+        self._stack = ExitStack()
+        self._stack.callback(store.close)
+        self.catalog = catalog
+        self.graph = KnowledgeGraph(store, space=space, catalog=catalog)
+
+    def close(self) -> None:
+        """Release the store's files and locks; further calls do nothing."""
+        self._stack.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def open_store(
+    path_or_url: str | Path,
+    schemas: str | Path | NodeSchema | Sequence[str | Path | NodeSchema] = (),
+    space: str = DEFAULT_SPACE,
+    *,
+    clock: Clock = system_clock,
+    ids: IdMaker | None = None,
+) -> OpenStore:
+    """Open a store from a program; it reads no environment and no config file.
+
+    Args:
+        path_or_url: A SQLite file (made when missing), `:memory:`, or a graph file whose name ends
+            in `.json` or `.jsonl`.
+        schemas: Folders, schema files, packs as `pack:rpg`, or schemas built in code.
+        space: The graph's space, a project's id.
+        clock: Gives every write its time.
+        ids: Makes new text ids.
+
+    Raises:
+        StoreError: The store cannot be used. UnsupportedError: Not by this version.
+        SchemaFaultError: A schema file that is named by itself is at fault.
+    """
+    given = [schemas] if isinstance(schemas, str | Path | NodeSchema) else schemas
+    catalog = SchemaCatalog([_source(each) for each in given])
+    text = str(path_or_url)
+    is_place = text == MEMORY or "://" in text
+    is_file = text.lower().endswith(_GRAPH_FILE_ENDINGS)
+    location = text if is_place else Path(text).expanduser().absolute()
+    store = _open(
+        location if is_file or is_place else str(location), now=clock, ids=ids or make_ids(clock)
+    )
+    return OpenStore(store, catalog, space)
+
+
+def _source(given: str | Path | NodeSchema) -> Source:
+    if isinstance(given, NodeSchema):
+        return FixedSource((given,))
+    if isinstance(given, str) and given.startswith(PACK_ORIGIN):
+        return PackSource(given.removeprefix(PACK_ORIGIN))
+    path = Path(given).expanduser()
+    return FixedSource((load_schema(path),)) if path.is_file() else FolderSource(path)
+
+
+def _open(location: str | Path, *, now: Clock, ids: IdMaker) -> GraphStore:
+    """Open a database (text) or a graph file (path)."""
+    from schemory.storage.sqlite.store import SqliteStore  # noqa: PLC0415 (help needs no database)
+
+    if isinstance(location, Path):
+        from schemory.storage.jsonl import JsonlStore  # noqa: PLC0415 (only for graph files)
+
+        inner = SqliteStore.open(MEMORY, now=now, ids=ids)
+        return JsonlStore.open(location, inner=inner, now=now)
+    if location.startswith(_URL_SCHEMES):
+        raise UnsupportedError(
+            "This version stores in SQLite and JSONL files; PostgreSQL comes with a later one.",
+            suggestions=["Give --db the path of a SQLite file."],
+        )
+    return SqliteStore.open(location, now=now, ids=ids)

@@ -1,0 +1,176 @@
+"""What a command is, and the options that all of them share."""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TextIO
+
+from schemory.cli.output import Output
+from schemory.config import KEYS, Raw, Settings, load_settings
+from schemory.errors import SchemoryError
+
+if TYPE_CHECKING:
+    from schemory.app import App
+
+OK, FINDING, USAGE, STORE = 0, 1, 2, 3
+"""Exit codes."""
+
+_SETTING_NAMES = tuple(key.name for key in KEYS)
+
+
+class UsageError(SchemoryError):
+    """The command line is not understood; exit code 2."""
+
+    code = "INVALID_PARAM"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One run of a command.
+
+    Attributes:
+        args: The command's own arguments.
+        overrides: Settings that the command line gives, by name.
+    """
+
+    args: argparse.Namespace
+    overrides: Mapping[str, Raw]
+    out: Output
+    stdin: TextIO
+
+    def settings(self, **defaults: Raw) -> Settings:
+        """Return the settings; `defaults` are used where the command line says nothing."""
+        return load_settings({**defaults, **self.overrides})
+
+    @contextmanager
+    def app(self, settings: Settings | None = None) -> Iterator["App"]:
+        """Open the product and close it at the end."""
+        from schemory.app import open_app  # noqa: PLC0415 (help and usage errors need no store)
+
+        with open_app(settings or self.settings()) as app:
+            yield app
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A command as data.
+
+    Attributes:
+        name: As typed: `nodes`, `schema check`.
+        summary: One line for the list of commands.
+        examples: Command lines with a comment, for its help.
+    """
+
+    name: str
+    summary: str
+    configure: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[Request], int]
+    examples: tuple[str, ...] = ()
+
+
+class _Parser(argparse.ArgumentParser):
+    """Raises instead of exiting, so that every error ends in one place."""
+
+    def error(self, message: str) -> "None":  # type: ignore[override]  # it never returns either
+        command = self.prog.partition(" ")[2]
+        hint = f"schemory {command} --help" if command else "schemory --help"
+        raise UsageError(message, suggestions=[f"See `{hint}`."])
+
+
+def add_common_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that stand before or after every command."""
+    group = parser.add_argument_group("common options, before or after the command")
+    add = group.add_argument
+    silent = argparse.SUPPRESS
+    add("--db", dest="MEMORY_DB_PATH", metavar="PATH", default=silent, help="the SQLite store")
+    add(
+        "--graph-file",
+        dest="MEMORY_FILE",
+        metavar="FILE",
+        default=silent,
+        help="a JSONL file as the store",
+    )
+    add(
+        "--project",
+        dest="MEMORY_PROJECT",
+        metavar="PATH|ID",
+        default=silent,
+        help="the project whose graph is meant; without it the shared space `default`",
+    )
+    add(
+        "--schemas",
+        dest="MEMORY_SCHEMAS",
+        metavar="DIR",
+        action="append",
+        default=silent,
+        help="a folder of *.schema.json files; repeatable",
+    )
+    add(
+        "--pack",
+        dest="MEMORY_PACKS",
+        metavar="NAME",
+        action="append",
+        default=silent,
+        help="a built-in set of schemas: rpg, software; repeatable",
+    )
+    add("--debug", dest="MEMORY_DEBUG", action="store_const", const="1", default=silent, help="log")
+    add("--json", action="store_true", default=silent, help="print one JSON value")
+
+
+def make_parser(command: Command) -> argparse.ArgumentParser:
+    """Return the parser of one command, its examples in the help."""
+    examples = "\n".join(f"  {line}" for line in command.examples)
+    parser = _Parser(
+        prog=f"schemory {command.name}",
+        description=command.summary[0].upper() + command.summary[1:] + ".",
+        epilog=f"examples:\n{examples}" if examples else None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    command.configure(parser)
+    add_common_options(parser)
+    return parser
+
+
+def make_common_parser() -> argparse.ArgumentParser:
+    """Return the parser of what stands before the command."""
+    parser = _Parser(prog="schemory", add_help=False, allow_abbrev=False)
+    add_common_options(parser)
+    return parser
+
+
+def merge(before: argparse.Namespace, after: argparse.Namespace) -> dict[str, Raw]:
+    """Return the settings given before and after the command; later ones win, lists are joined."""
+    overrides: dict[str, Raw] = {}
+    for namespace in (before, after):
+        for name in _SETTING_NAMES:
+            value: object = getattr(namespace, name, None)
+            if isinstance(value, list):
+                earlier = overrides.get(name, ())
+                known = earlier if isinstance(earlier, tuple) else (earlier,)
+                overrides[name] = (*known, *(str(each) for each in value))
+            elif isinstance(value, str):
+                overrides[name] = value
+    return overrides
+
+
+def read_text(source: str, stdin: TextIO) -> str:
+    """Return the text of a `-` (standard input) or of an argument as it is."""
+    return stdin.read() if source == "-" else source
+
+
+def value_options(parser: argparse.ArgumentParser) -> Sequence[str]:
+    """Return the spellings of all options that take a value."""
+    return [
+        spelling
+        for action in parser._actions  # noqa: SLF001 (argparse has no public list of its options)
+        if action.nargs != 0
+        for spelling in action.option_strings
+    ]
+
+
+def default_stdin() -> TextIO:
+    """Return the process's standard input."""
+    return sys.stdin

@@ -1,0 +1,227 @@
+"""The command line's way in: finds the command, runs it, and turns every end into an exit code."""
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import schemory
+from schemory.cli.command import (
+    OK,
+    STORE,
+    Command,
+    Request,
+    UsageError,
+    add_common_options,
+    make_common_parser,
+    make_parser,
+    merge,
+    value_options,
+)
+from schemory.cli.output import Output, standard_output
+from schemory.errors import SchemoryError
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Commands that belong together, with where each of them is found."""
+
+    title: str
+    commands: tuple[tuple[str, str, str], ...]
+
+
+GROUPS: tuple[Group, ...] = (
+    Group(
+        "start",
+        (
+            ("demo", "demo", "see the real server at work, as an agent sees it"),
+            ("init", "init", "make a folder of schemas to edit"),
+            ("serve", "serve", "serve the memory to an MCP client"),
+            ("status", "status", "show what is stored where, and what is wrong"),
+        ),
+    ),
+    Group(
+        "graph",
+        (
+            ("nodes", "graph", "list nodes"),
+            ("edges", "graph", "list edges"),
+            ("open", "graph", "show nodes with everything around them"),
+            ("find", "graph", "search names, types and metadata"),
+            ("path", "graph", "find the shortest way between two nodes"),
+            ("validate", "validate", "find what does not fit the schemas"),
+            ("call", "call", "run any tool"),
+        ),
+    ),
+    Group(
+        "files and history",
+        (
+            ("import-graph", "transfer", "read a knowledge-graph file into the store"),
+            ("export-graph", "transfer", "write the graph to a file"),
+            ("undo", "history", "reverse one committed import"),
+            ("purge", "history", "remove every trace of a node's text"),
+        ),
+    ),
+    Group(
+        "schemas",
+        (
+            ("schema check", "schema", "check schema files"),
+            ("schema list", "schema", "list the node types"),
+            ("schema show", "schema", "show one node type"),
+            ("schema new", "schema_new", "write a new schema file"),
+            ("schema pack", "schema_new", "list the built-in packs, or copy one to edit"),
+        ),
+    ),
+)
+
+_MODULES = {name: module for group in GROUPS for name, module, _ in group.commands}
+_FAMILIES = {name.partition(" ")[0] for name in _MODULES if " " in name}
+
+_INTRODUCTION = """A local memory for AI agents: a knowledge graph whose node types are yours.
+
+usage: schemory COMMAND [arguments] [options]"""
+
+_CONCLUSION = """`schemory COMMAND --help` explains a command with examples.
+
+exit codes: 0 done, 1 a finding (nothing found, a rule broken), 2 a command line or setting that is
+not understood, 3 the store could not do it, 130 interrupted"""
+
+
+def run() -> None:
+    """Run the command line of this process and exit with its code."""
+    code = main(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget_stdout()
+    sys.exit(code)
+
+
+def main(arguments: Sequence[str], out: Output | None = None) -> int:
+    """Run one command line and return its exit code; errors are printed, never raised."""
+    is_json = "--json" in arguments
+    out = out or standard_output(is_json=is_json)
+    try:
+        return _run(list(arguments), out)
+    except SchemoryError as error:
+        from schemory.cli.faults import show_error  # noqa: PLC0415 (only when something is wrong)
+
+        return show_error(error, out)
+    except KeyboardInterrupt:
+        out.note("interrupted; nothing is half done")
+        return INTERRUPTED
+    except BrokenPipeError:
+        _forget_stdout()
+        return OK
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else OK
+    except Exception as fault:  # noqa: BLE001 (no traceback ever reaches a person)
+        return _show_internal(fault, out)
+
+
+def find_command(name: str) -> Command:
+    """Return the command of that name.
+
+    Raises:
+        UsageError: There is none; the nearest are named.
+    """
+    if name not in _MODULES:
+        raise _unknown(name)
+    module = importlib.import_module(f"schemory.cli.{_MODULES[name]}")
+    commands: tuple[Command, ...] = module.COMMANDS
+    return next(command for command in commands if command.name == name)
+
+
+def all_commands() -> Iterator[Command]:
+    """Yield every command, in the order of the help."""
+    yield from map(find_command, _MODULES)
+
+
+def help_text() -> str:
+    """Return what `schemory --help` prints."""
+    width = max(map(len, _MODULES)) + 2
+    parts = [_INTRODUCTION]
+    for group in GROUPS:
+        lines = [f"  {name:<{width}}{summary}" for name, _, summary in group.commands]
+        parts.append("\n".join([f"{group.title}:", *lines]))
+    options = argparse.ArgumentParser(prog="schemory", add_help=False, usage=argparse.SUPPRESS)
+    add_common_options(options)
+    parts.append(options.format_help().strip())
+    return "\n\n".join([*parts, _CONCLUSION])
+
+
+def _run(arguments: list[str], out: Output) -> int:
+    common = make_common_parser()
+    before, name, rest = _split(arguments, value_options(common))
+    if "--version" in before:
+        out.line(f"schemory {schemory.__version__}")
+        return OK
+    if name is None or name == "help" or "--help" in before or "-h" in before:
+        out.line(help_text())
+        return OK
+    if name in _FAMILIES:
+        between, second, rest = _split(rest, value_options(common))
+        before = [*before, *between]
+        if second is None:
+            _show_family(name, out)
+            return OK
+        name = f"{name} {second}"
+    command = find_command(name)
+    first = common.parse_args(before)
+    args = make_parser(command).parse_args(rest)
+    out.is_json = getattr(args, "json", False) or getattr(first, "json", False)
+    request = Request(args=args, overrides=merge(first, args), out=out, stdin=sys.stdin)
+    return command.run(request)
+
+
+def _split(words: list[str], takes_value: Sequence[str]) -> tuple[list[str], str | None, list[str]]:
+    """Return the options before the first plain word, that word, and the rest."""
+    index = 0
+    while index < len(words):
+        word = words[index]
+        if not word.startswith("-") or word == "-":
+            return words[:index], word, words[index + 1 :]
+        index += 2 if word in takes_value else 1
+    return words, None, []
+
+
+def _show_family(family: str, out: Output) -> None:
+    for group in GROUPS:
+        for name, _, summary in group.commands:
+            if name.startswith(f"{family} "):
+                out.line(f"schemory {name:<16}{summary}")
+
+
+def _unknown(name: str) -> UsageError:
+    import difflib  # noqa: PLC0415 (only for a typo)
+
+    nearest = difflib.get_close_matches(name, _MODULES, 3)
+    hints = [f"Did you mean `schemory {near}`?" for near in nearest]
+    return UsageError(
+        f"There is no command {name!r}.",
+        suggestions=[*hints, "`schemory --help` lists the commands."],
+    )
+
+
+def _show_internal(fault: Exception, out: Output) -> int:
+    import traceback  # noqa: PLC0415 (only for a defect)
+
+    frame = traceback.extract_tb(fault.__traceback__)[-1]
+    place = f"{os.path.basename(frame.filename)}:{frame.lineno}"  # noqa: PTH119 (no import for this)
+    text = f"internal error: {type(fault).__name__} at {place}; please report it"
+    if out.is_json:
+        out.json({"error": text, "error_code": "INTERNAL", "context": {}, "suggestions": []})
+    else:
+        out.note(text)
+    return STORE
+
+
+def _forget_stdout() -> None:
+    """Send what is still buffered nowhere, so that the interpreter's last flush stays quiet."""
+    empty = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(empty, sys.stdout.fileno())
+    os.close(empty)

@@ -1,0 +1,139 @@
+"""What a command prints: tables and text for people, JSON for programs, pipes unharmed."""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TextIO
+
+from schemory.config import wants_colour
+from schemory.model.jsonvalue import Json, compact
+
+_KEPT_INVISIBLE = frozenset("\n\t\u200c\u200d")
+"""Breaks, and the joiners that emoji and several scripts need."""
+
+
+class Style(StrEnum):
+    """How a piece of text stands out on a terminal: the ANSI codes."""
+
+    BOLD = "1"
+    DIM = "2"
+    RED = "31"
+    GREEN = "32"
+    YELLOW = "33"
+    CYAN = "36"
+
+
+@dataclass(slots=True)
+class Output:
+    """Where a command writes, and for whom.
+
+    Attributes:
+        is_json: Programs read: one JSON value on stdout, nothing else.
+        colour: Whether stdout is a terminal that shows colours.
+    """
+
+    stdout: TextIO
+    stderr: TextIO
+    is_json: bool = False
+    colour: bool = False
+    is_terminal: bool = False
+
+    def json(self, value: Json) -> None:
+        """Print one JSON value: indented on a terminal, else on one line."""
+        text = json.dumps(value, ensure_ascii=False, indent=2) if self.is_terminal else None
+        self.stdout.write((text or compact(value)) + "\n")
+
+    def line(self, text: str = "") -> None:
+        """Print a line; invisible characters in it are shown, styles from `style` are kept."""
+        self.stdout.write(text + "\n")
+
+    def note(self, text: str) -> None:
+        """Print a line on stderr, beside the result."""
+        self.stderr.write(visible(text) + "\n")
+
+    def style(self, text: str, style: Style) -> str:
+        """Return `text` made safe for a terminal and, where colours are shown, styled."""
+        shown = visible(text)
+        return f"\x1b[{style.value}m{shown}\x1b[0m" if self.colour and shown else shown
+
+    def table(self, headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+        """Print rows: a table on a terminal, else tab-separated lines without a head."""
+        if not self.is_terminal:
+            for row in rows:
+                self.line("\t".join(one_line(cell) for cell in row))
+            return
+        from rich.box import SIMPLE_HEAD  # noqa: PLC0415 (heavy, only for a terminal)
+        from rich.console import Console  # noqa: PLC0415 (as above)
+        from rich.table import Table  # noqa: PLC0415 (as above)
+        from rich.text import Text  # noqa: PLC0415 (as above)
+
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        for header in headers:
+            table.add_column(header, overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(one_line(cell)) for cell in row))
+        Console(file=self.stdout, no_color=not self.colour, highlight=False).print(table)
+
+    def facts(self, facts: Mapping[str, str]) -> None:
+        """Print names with values, aligned."""
+        width = max(map(len, facts), default=0)
+        for name, value in facts.items():
+            label = self.style(f"{name:<{width}}", Style.DIM)
+            self.line(f"{label}  {visible(value)}")
+
+
+def visible(text: str) -> str:
+    """Return `text` with control, direction and other invisible characters written out.
+
+    Stored text must not be able to drive the terminal it is shown on.
+
+    >>> visible("a" + chr(27) + "[31mb") == "a" + chr(92) + "x1b[31mb"
+    True
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() or each in _KEPT_INVISIBLE else ascii(each)[1:-1]
+        for each in text
+    )
+
+
+def one_line(text: str) -> str:
+    """Return `text` as one visible line without tabs."""
+    return visible(text).replace("\t", " ").replace("\r", "").replace("\n", " ⏎ ")
+
+
+def shorten(text: str, width: int) -> str:
+    """Return `text` cut to `width` characters, an ellipsis marking the cut.
+
+    >>> shorten("a long line", 7)
+    'a long…'
+    """
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def count_of(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> count_of(1, "node"), count_of(1200, "node")
+    ('1 node', '1,200 nodes')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def standard_output(*, is_json: bool) -> Output:
+    """Return the process's own output; text that its encoding lacks is written as escapes."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # tests put other streams here
+    is_terminal = sys.stdout.isatty()
+    return Output(
+        stdout=sys.stdout,
+        stderr=sys.stderr,
+        is_json=is_json,
+        colour=is_terminal and not is_json and wants_colour(),
+        is_terminal=is_terminal,
+    )

@@ -1,0 +1,62 @@
+"""`serve`: the MCP server on standard input and output."""
+
+import argparse
+
+from schemory.cli.command import Command, Request
+from schemory.config import PROFILES, TOOLSETS
+
+_SWITCHES = (
+    ("--strict-types", "MEMORY_STRICT_TYPES", "refuse nodes whose type no schema defines"),
+    ("--manage-schemas", "MEMORY_MANAGE_SCHEMAS", "let agents define and remove schemas"),
+    ("--allow-cross-project", "MEMORY_ALLOW_CROSS_PROJECT", "let tools take a project_id"),
+)
+
+
+def _configure(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    silent = argparse.SUPPRESS
+    add(
+        "--toolset",
+        dest="MEMORY_TOOLSET",
+        action="append",
+        metavar="NAMES",
+        default=silent,
+        help=f"groups of tools: {', '.join(TOOLSETS)}; with commas or repeated (default graph)",
+    )
+    add(
+        "--tools",
+        dest="MEMORY_TOOLS",
+        metavar="|".join(PROFILES),
+        default=silent,
+        help="full: three tools per schema (default); compact: three in all; auto: by their number",
+    )
+    add(
+        "--response-budget",
+        dest="MEMORY_RESPONSE_BUDGET",
+        metavar="N",
+        default=silent,
+        help="most bytes of one answer (default 60000); 0 lifts the bound",
+    )
+    for flag, name, meaning in _SWITCHES:
+        add(flag, dest=name, action="store_const", const="1", default=silent, help=meaning)
+
+
+def _run(request: Request) -> int:
+    from schemory.server.serve import serve_stdio  # noqa: PLC0415 (imports the MCP SDK)
+
+    return serve_stdio(request.settings())
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        name="serve",
+        summary="serve the memory to an MCP client on standard input and output",
+        configure=_configure,
+        run=_run,
+        examples=(
+            "schemory serve --pack rpg",
+            "schemory serve --schemas ./schemas --project . --tools auto",
+            "schemory serve --graph-file memory.jsonl",
+        ),
+    ),
+)

@@ -1,0 +1,68 @@
+"""One worker thread that does jobs in turn, so that the event loop stays free to answer."""
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+_Result = TypeVar("_Result")
+
+
+class Lane:
+    """Runs jobs one after the other in a daemon thread of its own.
+
+    A daemon, because a job that hangs in the operating system (a pipe that nobody reads, a lock on
+    a dead disk) must not keep the process alive once it has been told to end.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+        self._thread.start()
+
+    async def run(self, job: Callable[[], _Result]) -> _Result:
+        """Run `job` in the lane and return its result; what it raises is raised here.
+
+        A caller that is cancelled leaves the job running to its end.
+        """
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[_Result] = loop.create_future()
+
+        def settle(result: _Result) -> None:
+            if not future.done():
+                future.set_result(result)
+
+        def fail(fault: BaseException) -> None:
+            if not future.done():
+                future.set_exception(fault)
+
+        def work() -> None:
+            try:
+                result = job()
+            except BaseException as fault:  # noqa: BLE001 (handed to whoever awaits)
+                post(loop, fail, fault)
+            else:
+                post(loop, settle, result)
+
+        self._jobs.put(work)
+        return await future
+
+    def close(self, timeout_seconds: float) -> bool:
+        """Stop after the jobs already queued; False if one still runs after the time-out."""
+        self._jobs.put(None)
+        self._thread.join(timeout_seconds)
+        return not self._thread.is_alive()
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            job()
+
+
+def post(
+    loop: asyncio.AbstractEventLoop, function: Callable[..., None], *arguments: object
+) -> None:
+    """Have `loop` call `function` soon, from any thread; nothing happens once it has closed."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(function, *arguments)
