@@ -1,13 +1,18 @@
 """The type of a JSON value and its one canonical text."""
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
+
+from schemory.model.text import encodable
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """Any JSON value; arrays are sequences, objects are mappings with text keys."""
 
+_MAX_SHOWN_KEY = 100
+_MAX_BITS = 1024
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -30,16 +35,31 @@ def plain_number(value: float) -> int | float:
 
 
 def child_path(path: str, key: str | int) -> str:
-    """Return the JSON path of one member: dotted where the key is a plain word.
+    """Return the JSON path of one member: dotted where the key is a plain word, a long one cut.
 
     >>> child_path("$.npc", "role"), child_path("$.nodes", 3), child_path("$.npc", "a b")
     ('$.npc.role', '$.nodes[3]', '$.npc["a b"]')
     """
     if isinstance(key, int):
         return f"{path}[{key}]"
+    if len(key) > _MAX_SHOWN_KEY:
+        key = f"{key[:_MAX_SHOWN_KEY]}…"
     if _PLAIN_KEY.fullmatch(key):
         return f"{path}.{key}"
-    return f"{path}[{json.dumps(key, ensure_ascii=False)}]"
+    return f"{path}[{json.dumps(encodable(key), ensure_ascii=False)}]"
+
+
+def is_finite_number(value: object) -> TypeGuard[int | float]:
+    """Whether `value` is a JSON number that a double can hold: no bool, NaN, infinity, giant.
+
+    >>> [is_finite_number(v) for v in (1, 0.5, True, float("inf"), 10**400)]
+    [True, True, False, False, False]
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    if isinstance(value, int):
+        return value.bit_length() <= _MAX_BITS
+    return math.isfinite(value)
 
 
 def json_kind(value: object) -> str:

@@ -1,10 +1,13 @@
 """How alike two words are, so that errors can name the nearest valid thing."""
 
 from collections.abc import Iterable
+from itertools import islice
 
 from schemory.model.metadata import normal_key
 
 _MIN_PREFIX = 3
+_MAX_COMPARED = 2_000
+_MAX_CHARS = 64
 
 
 def edit_distance(first: str, second: str, *, at_most: int = 2) -> int:
@@ -35,7 +38,8 @@ def nearest(word: str, candidates: Iterable[str], limit: int = 3) -> tuple[str, 
     """Return the candidates most like `word`, best first; only those that may well be meant.
 
     Case, spaces, `_` and `-` count for nothing. A candidate is near when it takes few edits for
-    its length, or when one of the two begins with the other.
+    its length, or when one of the two begins with the other. Long words and the far end of a long
+    list are not looked at, so that the work stays bounded.
 
     >>> nearest("wizzard", ["Warrior", "Wizard", "Thief"])
     ('Wizard',)
@@ -44,7 +48,7 @@ def nearest(word: str, candidates: Iterable[str], limit: int = 3) -> tuple[str, 
     """
     wanted = normal_key(word)
     ranked: list[tuple[int, str]] = []
-    for candidate in dict.fromkeys(candidates):
+    for candidate in islice(dict.fromkeys(candidates), _MAX_COMPARED):
         rank = _rank(wanted, normal_key(candidate))
         if rank is not None:
             ranked.append((rank, candidate))
@@ -53,11 +57,12 @@ def nearest(word: str, candidates: Iterable[str], limit: int = 3) -> tuple[str, 
 
 
 def _rank(wanted: str, candidate: str) -> int | None:
-    at_most = max(1, min(len(wanted), len(candidate)) // 3)
-    edits = edit_distance(wanted, candidate, at_most=at_most)
-    if edits <= at_most:
-        return edits
     short, long = sorted((wanted, candidate), key=len)
+    at_most = max(1, len(short) // 3)
+    if len(long) <= _MAX_CHARS:
+        edits = edit_distance(wanted, candidate, at_most=at_most)
+        if edits <= at_most:
+            return edits
     if len(short) >= _MIN_PREFIX and long.startswith(short):
         return at_most + 1
     return None

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 
 from schemory.model.jsonvalue import Json
 from schemory.model.metadata import display_name, normal_key
@@ -64,6 +65,7 @@ class Property:
         item_type: Type of an array's items; STRING for every other type.
         is_unique: No two nodes of the type share the value.
         label: Display name instead of the derived one.
+        spellings: The normalised keys under which arguments and metadata lines mean this property.
     """
 
     name: str
@@ -83,16 +85,20 @@ class Property:
     label: str | None = None
     relationship: Relationship | None = None
 
+    spellings: frozenset[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "spellings", _spellings(self.name, self.label))
+
     @property
     def display(self) -> str:
         """The key of this property's metadata line."""
         return self.label or display_name(self.name)
 
-    @property
-    def spellings(self) -> frozenset[str]:
-        """The normalised keys under which arguments and metadata lines mean this property."""
-        names = (self.name, display_name(self.name), self.label or self.name)
-        return frozenset(map(normal_key, names))
+
+@lru_cache(maxsize=1024)
+def _spellings(name: str, label: str | None) -> frozenset[str]:
+    return frozenset(map(normal_key, (name, display_name(name), label or name)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

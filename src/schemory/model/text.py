@@ -54,3 +54,12 @@ def name_fault(text: str) -> str | None:
     if len(nfc(text)) > MAX_NAME_CHARS:
         return f"must have at most {MAX_NAME_CHARS} characters, has {len(nfc(text))}"
     return text_fault(text)
+
+
+def encodable(text: str) -> str:
+    r"""Return `text` with lone surrogates replaced, so that a message about it can be sent.
+
+    >>> encodable("a\ud800b")
+    'a?b'
+    """
+    return text.encode("utf-8", "replace").decode()

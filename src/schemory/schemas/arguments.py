@@ -94,7 +94,7 @@ def read_update(schema: NodeSchema, arguments: Mapping[str, Json], path: str) ->
             continue
         at, raw = found.declared[prop.name]
         value = unwrap(prop, raw)
-        if _is_blank(value, at, reading):
+        if _is_blank(value, at, reading, is_required=prop.is_required):
             continue
         if is_empty(value):
             _check_removable(prop, at, reading.trouble)
@@ -210,11 +210,12 @@ def _check_removable(prop: Property, path: str, trouble: Trouble) -> None:
         trouble.add(path, what, suggestion="give a value, or leave it out to keep the present one")
 
 
-def _is_blank(value: Json, path: str, reading: Reading) -> bool:
+def _is_blank(value: Json, path: str, reading: Reading, *, is_required: bool = False) -> bool:
     """Whether a text is blank: clients fill in what they do not mean, so nothing is removed."""
     if not isinstance(value, str) or value.strip():
         return False
-    reading.warnings.append(f"{place(path)} is blank and was left as it is; null removes it")
+    hint = "" if is_required else "; null removes it"
+    reading.warnings.append(f"{place(path)} is blank and was left as it is{hint}")
     return True
 
 

@@ -81,7 +81,7 @@ class SchemaCatalog:
     """
 
     def __init__(self, sources: Sequence[Source] = ()) -> None:
-        self._sources = tuple(sources)
+        self._sources = _distinct(sources)
         self._lock = threading.RLock()
         self._listeners: list[Listener] = []
         self._snapshot = _read(self._sources, version=0)
@@ -219,6 +219,20 @@ class SchemaCatalog:
                 suggestions=["mend, rename or delete that file first"],
             )
         return target
+
+
+def _distinct(sources: Iterable[Source]) -> tuple[Source, ...]:
+    """Return the sources, a folder or pack that is named twice only once."""
+    kept: list[Source] = []
+    seen: set[Path | str] = set()
+    for source in sources:
+        if not isinstance(source, FixedSource):
+            key = source.name if isinstance(source, PackSource) else source.path.resolve()
+            if key in seen:
+                continue
+            seen.add(key)
+        kept.append(source)
+    return tuple(kept)
 
 
 def _is_in(schema: NodeSchema, folder: Path) -> bool:

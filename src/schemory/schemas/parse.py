@@ -1,12 +1,11 @@
 """Reads a schema document into a node type, with everything that is wrong in it told at once."""
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from schemory.model.hidden import find_hidden
-from schemory.model.jsonvalue import json_kind
+from schemory.model.jsonvalue import is_finite_number, json_kind
 from schemory.model.likeness import nearest
 from schemory.model.schema import NodeSchema, Property, PropertyType
 from schemory.schemas.parse_property import parse_property
@@ -97,7 +96,7 @@ def _check_texts(root: Mapping[str, object], findings: Findings) -> None:
                 at, name = found
                 what = f"there is the hidden character {name} (at character {at + 1})"
                 findings.fault(steps, what, suggestion="remove it")
-        elif isinstance(value, float) and not math.isfinite(value):
+        elif isinstance(value, float) and not is_finite_number(value):
             findings.fault(steps, "NaN and infinite numbers are no JSON")
 
 

@@ -89,10 +89,10 @@ def parse_property(key: str, data: object, findings: Findings) -> Property | Non
         check_description(members, steps, findings, subject=f'"{key}"')
         return None
     prop = _typed_property(key, kind, members, findings)
-    prop = replace(prop, is_required=is_required, label=label)
     if len(findings.faults) > before:
         return None
-    return replace(prop, default=_read_default(prop, members, steps, findings))
+    default = _read_default(prop, members, steps, findings)
+    return replace(prop, is_required=is_required, label=label, default=default)
 
 
 def _typed_property(

@@ -1,12 +1,11 @@
 """Small rules that every part of a schema document is held to while it is read."""
 
-import math
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
-from schemory.model.jsonvalue import json_kind
+from schemory.model.jsonvalue import is_finite_number, json_kind
 from schemory.model.likeness import edit_distance, nearest
 from schemory.schemas.report import Findings, Steps
 from schemory.schemas.texts import MAX_TEXT_BYTES, find_markup
@@ -49,12 +48,15 @@ def check_keys(
 
 
 def _meant(key: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the known keys that `key` may be a misspelling of, likeliest first; mostly none."""
     edits = {name: edit_distance(key, name, at_most=_TYPO_EDITS) for name in names}
     close = [name for name in names if edits[name] <= _TYPO_EDITS]
-    # A name that begins with the key is meant rather than one that is merely as short.
-    close.sort(key=lambda name: (edits[name], name[:1] != key[:1]))
-    longer = [name for name in names if len(key) > 2 and name.startswith(key) and close]  # noqa: PLR2004 (two letters begin anything)
-    return tuple(dict.fromkeys([*longer, *close]))[:3]
+    close.sort(key=lambda name: edits[name])
+    if not close:
+        return ()
+    # `min` is near `max`, but a name that it begins is likelier meant.
+    begun = [name for name in names if len(key) > _TYPO_EDITS and name.startswith(key)]
+    return tuple(dict.fromkeys([*begun, *close]))[:3]
 
 
 def read_flag(
@@ -90,7 +92,7 @@ def read_number(
     if key not in data:
         return None
     value = data[key]
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+    if is_finite_number(value):
         return value
     findings.fault((*steps, key), f'"{key}" must be a finite number, not {json_kind(value)}')
     return None

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from schemory.errors import Problem, SchemaFaultError
 from schemory.model.schema import NodeSchema
+from schemory.model.text import encodable
 
 Steps: TypeAlias = tuple[str | int, ...]
 """The way from a document's root to one of its values."""
@@ -107,10 +108,10 @@ class Findings:
 def _problem(steps: Steps, message: str, nearest: Iterable[str], suggestion: str | None) -> Problem:
     return Problem(
         code=SchemaFaultError.code,
-        path=pointer(steps),
-        message=message,
-        nearest=tuple(nearest),
-        suggestion=suggestion,
+        path=encodable(pointer(steps)),
+        message=encodable(message),
+        nearest=tuple(map(encodable, nearest)),
+        suggestion=encodable(suggestion) if suggestion else None,
     )
 
 

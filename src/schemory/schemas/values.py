@@ -1,7 +1,6 @@
 """A property's value as it arrives: coerced by the few listed rules, then held to its facets."""
 
 import json
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,15 +8,15 @@ from datetime import date, datetime
 from typing import TypeGuard
 
 from schemory.errors import InvalidParamError, Problem
-from schemory.model.jsonvalue import Json, child_path, json_kind, plain_number
+from schemory.model.jsonvalue import Json, child_path, is_finite_number, json_kind, plain_number
 from schemory.model.likeness import nearest
 from schemory.model.schema import Property, PropertyType
-from schemory.model.text import nfc, text_fault
+from schemory.model.text import encodable, nfc, text_fault
 
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _DATETIME = re.compile(
-    r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}([.]\d{1,6})?)?([Zz]|[+-]\d{2}:\d{2})?", re.ASCII
+    r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}([.]\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?", re.ASCII
 )
 _SHOWN_VALUES = 20
 ITEM_SEPARATOR = ", "
@@ -42,10 +41,10 @@ class Trouble:
         self.problems.append(
             Problem(
                 code=code,
-                path=path,
-                message=message,
+                path=encodable(path),
+                message=encodable(message),
                 nearest=tuple(nearest),
-                suggestion=suggestion,
+                suggestion=encodable(suggestion) if suggestion else None,
             )
         )
 
@@ -245,19 +244,15 @@ def _as_string(value: Json) -> str | None:
 
 
 def _as_number(value: Json) -> int | float | None:
-    if isinstance(value, bool):
-        return None
     if isinstance(value, str):
         return _read_number(value.strip())
-    if isinstance(value, float):
-        return plain_number(value) if math.isfinite(value) else None
-    if isinstance(value, int):
-        return value if value.bit_length() <= _MAX_BITS else None
-    return None
+    if not is_finite_number(value):
+        return None
+    return plain_number(value) if isinstance(value, float) else value
 
 
 def _read_number(text: str) -> int | float | None:
-    if len(text) > _MAX_BITS or not _NUMBER.fullmatch(text):
+    if len(text) > _MAX_DIGITS or not _NUMBER.fullmatch(text):
         return None
     is_whole = text.lstrip("-").isdigit()
     return _as_number(int(text) if is_whole else float(text))
@@ -290,7 +285,7 @@ def _as_moment(value: Json, form: re.Pattern[str], read: Callable[[str], date]) 
     return value
 
 
-_MAX_BITS = 1024
+_MAX_DIGITS = 400
 _OBJECT_WAY_OUT = (
     "give each part as its own property, or make a node of it and relate the two with add_edges"
 )
