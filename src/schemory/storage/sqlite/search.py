@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Final, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import apsw
 
@@ -52,10 +52,10 @@ __all__ = [
 Load: TypeAlias = Callable[[Sequence[int]], dict[int, NodeRecord]]
 """Returns stored nodes by id."""
 
-MAX_RANKED: Final = 1_000
+MAX_RANKED = 1_000
 """Up to so many matches are ranked as a whole."""
 
-MAX_CANDIDATES: Final = 20_000
+MAX_CANDIDATES = 20_000
 """So many candidates are looked at for one page."""
 
 _RANK, _CREATION, _ALL = "rank", "creation", "all"

@@ -29,7 +29,7 @@ _EACH: Final = 100  # candidates from one question to the index
 _ENOUGH: Final = 200
 _COMPARED: Final = 40  # candidates worth a letter-by-letter comparison
 _MOST_COMPARED_CHARS: Final = 100
-_LIKE_ENOUGH: Final = 0.7  # of the pairs of letters of two long names
+_LIKE_ENOUGH: Final = 0.6  # of the pairs of letters of two long names
 _GRAM: Final = 3
 _MOST_LINES_READ: Final = 5_000
 
@@ -52,7 +52,7 @@ def suggest_names(db: apsw.Connection, number: int, name: str, limit: int) -> tu
     share such a part. Two letters changed places in a short name leave nothing, so these spellings
     are looked up themselves.
     """
-    if not is_findable(name):
+    if not name or not is_findable(name):
         return ()
     try:
         found = dict.fromkeys([*_beside(db, number, name), *_sharing(db, number, name)])
@@ -83,9 +83,11 @@ def _sharing(db: apsw.Connection, number: int, name: str) -> Iterator[str]:
     for part in _parts(fold(name)):
         if count >= _ENOUGH:
             return
-        for (other,) in db.execute(sql, (match_all(grams_of(part)), LINES_FROM, _EACH)):
-            count += 1
-            yield other
+        grams = grams_of(part)
+        if grams:
+            for (other,) in db.execute(sql, (match_all(grams), LINES_FROM, _EACH)):
+                count += 1
+                yield other
 
 
 def _parts(folded: str) -> Iterator[str]:
@@ -105,8 +107,8 @@ def _parts(folded: str) -> Iterator[str]:
 def _best(name: str, candidates: Iterable[str], limit: int) -> tuple[str, ...]:
     """Return those of `candidates` that may well be meant, the most alike first."""
     wanted = fold(name)
-    grams = _windows(wanted)
-    alike = {other: _shared(grams, _windows(fold(other))) for other in candidates}
+    pieces = _pieces(wanted)
+    alike = {other: _shared(pieces, _pieces(fold(other))) for other in candidates}
     rough = sorted(alike, key=lambda other: (-alike[other], other))
     if len(wanted) > _MOST_COMPARED_CHARS:
         return tuple(other for other in rough if alike[other] >= _LIKE_ENOUGH)[:limit]
@@ -122,9 +124,9 @@ def _has_something_of(wanted: str, other: str) -> bool:
     return len(other) <= _MOST_COMPARED_CHARS and not set(wanted).isdisjoint(other)
 
 
-def _windows(folded: str) -> frozenset[str]:
+def _pieces(folded: str) -> frozenset[str]:
     marked = ENTRY_MARK + folded + ENTRY_MARK
-    return frozenset(marked[i : i + 2] for i in range(len(marked) - 1))
+    return frozenset(folded).union(marked[i : i + 2] for i in range(len(marked) - 1))
 
 
 def _shared(first: frozenset[str], second: frozenset[str]) -> float:
@@ -133,7 +135,7 @@ def _shared(first: frozenset[str], second: frozenset[str]) -> float:
 
 def lines_naming(db: apsw.Connection, number: int, name: str, limit: int) -> tuple[LineHit, ...]:
     """Return metadata lines whose parsed value is `name`, or lists it between `, `; by node id."""
-    if not is_findable(name):
+    if not name or not is_findable(name):
         return ()
     try:
         source = lined(db, number, match_value(name))
