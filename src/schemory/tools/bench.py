@@ -12,7 +12,7 @@ from schemory.model.text import nfc, text_fault
 from schemory.schemas.catalog import SchemaCatalog
 from schemory.tools.cursors import Cursors, Position
 from schemory.tools.registry import Call, Effect, Reply, Tool
-from schemory.tools.replies import Replies, output_schema
+from schemory.tools.replies import Rephrase, Replies, output_schema
 
 PROJECT_ARGUMENT: Final = "project_id"
 _MAX_PROJECT_CHARS = 200
@@ -36,6 +36,7 @@ class Bench:
         budget: Most UTF-8 bytes of an answer; 0 = no bound.
         takes_project: Whether tools accept `project_id`.
         signing_key: Signs cursors.
+        rephrase: Says next steps with the tools that are listed.
     """
 
     graph: KnowledgeGraph
@@ -44,6 +45,7 @@ class Bench:
     budget: int
     takes_project: bool
     signing_key: bytes
+    rephrase: Rephrase = str
 
     def graph_for(self, call: Call) -> KnowledgeGraph:
         """Return the graph that the call means.

@@ -7,6 +7,7 @@ from schemory.errors import InvalidParamError, Problem
 from schemory.model.jsonvalue import Json
 from schemory.model.schema import NodeSchema
 from schemory.schemas.input_schema import Verb, entity_schema
+from schemory.schemas.plan import entity_name
 from schemory.schemas.texts import advertised
 from schemory.tools.bench import (
     INFO,
@@ -20,6 +21,7 @@ from schemory.tools.bench import (
     make_tool,
     whole_of,
 )
+from schemory.tools.coerce import NO_JSON, as_kind
 from schemory.tools.graph import (
     WRITTEN,
     deletion,
@@ -38,10 +40,10 @@ EFFECTS: Final[Mapping[Verb, Effect]] = {
     "update": Effect.WRITE,
     "delete": Effect.DESTRUCTIVE,
 }
-REVISION: Final[Mapping[str, Json]] = {"expectedRevision": {"type": "integer", "minimum": 0}}
+_REVISION: Final = "expectedRevision"
 UNADVERTISED: Final[Mapping[Verb, Mapping[str, Json]]] = {
     "add": {**SECRET_OVERRIDE, **INFO},
-    "update": {**SECRET_OVERRIDE, **INFO, **REVISION},
+    "update": {**SECRET_OVERRIDE, **INFO, _REVISION: {"type": "integer", "minimum": 0}},
     "delete": {},
 }
 """What the generated tools and the generic ones accept beside what they advertise."""
@@ -152,11 +154,12 @@ def update_entity(
     bench: Bench, call: Call, node_type: str, entity: Mapping[str, Json], path: str
 ) -> Reply:
     """Change the given properties of a node, their lines and their edges."""
+    revision, entity = _revision(bench, call, node_type, entity, path)
     result = bench.graph_for(call).update_entity(
         node_type,
         entity,
         path=path,
-        expected_revision=whole_of(call, "expectedRevision"),
+        expected_revision=revision,
         allow_secret=flag_of(call, "allowSecret"),
         by=author_of(call),
     )
@@ -169,23 +172,31 @@ def update_entity(
     return write_reply(bench, data, f"Updated {node_type}: {result.nodes[0].name}")
 
 
+def _revision(
+    bench: Bench, call: Call, node_type: str, entity: Mapping[str, Json], path: str
+) -> tuple[int | None, Mapping[str, Json]]:
+    """Return the expected revision, wherever it was given, and the entity without it."""
+    schema = bench.catalog.get(node_type)
+    is_property = schema is not None and schema.find_property(_REVISION) is not None
+    if _REVISION not in entity or is_property:
+        return whole_of(call, _REVISION), entity
+    inside = as_kind("integer", entity[_REVISION])
+    if inside is NO_JSON:
+        message = f"{place(path)}.{_REVISION} must be an integer"
+        problem = Problem(code="INVALID_PARAM", path=f"{path}.{_REVISION}", message=message)
+        raise InvalidParamError(message, problems=[problem])
+    rest = {key: value for key, value in entity.items() if key != _REVISION}
+    return cast("int", inside), rest
+
+
 def delete_entity(
     bench: Bench, call: Call, node_type: str, entity: Mapping[str, Json], path: str
 ) -> Reply:
     """Delete a node of that type with its edges."""
-    name = _name_of(entity, path)
+    schema = bench.catalog.get(node_type)
+    name = entity_name(schema, entity, path=path) if schema else str(entity.get("name"))
     result = bench.graph_for(call).delete_entity(node_type, name, path=path, by=author_of(call))
     return write_reply(bench, deletion(result), f"Deleted {node_type}: {result.deleted[0]}")
-
-
-def _name_of(entity: Mapping[str, Json], path: str) -> str:
-    name = entity.get("name")
-    if isinstance(name, str):
-        return name
-    what = "must be a string" if "name" in entity else "is missing"
-    message = f"{place(path)}.name {what}"
-    problem = Problem(code="INVALID_PARAM", path=f"{path}.name", message=message)
-    raise InvalidParamError(message, problems=[problem])
 
 
 ENTITY_VERBS: Final[Mapping[Verb, EntityVerb]] = {

@@ -118,12 +118,15 @@ def deletion(result: NodesDeleted) -> dict[str, Json]:
     }
 
 
-def _failure_notes(failures: Sequence[Failure]) -> dict[str, Json]:
+def _failure_notes(bench: Bench, failures: Sequence[Failure]) -> dict[str, Json]:
     if not failures:
         return {}
     failed: list[Json] = [
-        {"index": f.index, "problems": [problem_wire(p) for p in f.problems[:MAX_PROBLEMS]]}
-        for f in failures
+        {
+            "index": failure.index,
+            "problems": [problem_wire(p, bench.rephrase) for p in failure.problems[:MAX_PROBLEMS]],
+        }
+        for failure in failures
     ]
     return {"partial": True, "failed": failed}
 
@@ -144,7 +147,7 @@ def add_nodes(bench: Bench, call: Call) -> Reply:
         allow_secret=flag_of(call, "allowSecret"),
         by=author_of(call),
     )
-    data = {"nodes": shown_nodes(call, result.nodes), **_failure_notes(result.failures)}
+    data = {"nodes": shown_nodes(call, result.nodes), **_failure_notes(bench, result.failures)}
     action = f"Added {counted(len(result.nodes), 'node')}{_left_out(result.failures)}"
     return write_reply(bench, data | side_notes(result), action)
 
@@ -186,7 +189,7 @@ def add_edges(bench: Bench, call: Call) -> Reply:
         allow_secret=flag_of(call, "allowSecret"),
         by=author_of(call),
     )
-    data = {"edges": shown_edges(call, result.edges), **_failure_notes(result.failures)}
+    data = {"edges": shown_edges(call, result.edges), **_failure_notes(bench, result.failures)}
     action = f"Added {counted(len(result.edges), 'edge')}{_left_out(result.failures)}"
     return write_reply(bench, data | side_notes(result), action)
 

@@ -23,15 +23,10 @@ _Fetch: TypeAlias = Callable[[PageOptions], GraphPage]
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """How the nodes and edges of one call are shown.
-
-    Attributes:
-        lists_matches: Whether the names of the matches come beside the nodes.
-    """
+    """How the nodes and edges of one call are shown."""
 
     names_only: bool
     info: bool
-    lists_matches: bool
 
     def item(self, record: NodeRecord | EdgeRecord) -> dict[str, Json]:
         if isinstance(record, EdgeRecord):
@@ -39,11 +34,7 @@ class _View:
         return node_wire(record, info=self.info, names_only=self.names_only)
 
     def size_of(self, record: NodeRecord | EdgeRecord) -> int:
-        """Return what an item costs; a node may also stand among the matches."""
-        size = item_bytes(self.item(record))
-        if self.lists_matches and isinstance(record, NodeRecord):
-            size += item_bytes(record.name)
-        return size
+        return item_bytes(self.item(record))
 
 
 def read_graph(bench: Bench, call: Call) -> Reply:
@@ -65,11 +56,7 @@ def open_nodes(bench: Bench, call: Call) -> Reply:
 
 def _answer(bench: Bench, call: Call, tool: str, fetch: _Fetch) -> Reply:
     """Return the largest page that the budget allows; estimates are corrected by measuring."""
-    view = _View(
-        names_only=flag_of(call, "namesOnly"),
-        info=flag_of(call, "includeInfo"),
-        lists_matches=tool == "search_nodes",
-    )
+    view = _View(flag_of(call, "namesOnly"), flag_of(call, "includeInfo"))
     options = PageOptions(
         limit=whole_of(call, "limit"),
         neighbor_limit=whole_of(call, "neighborLimit"),
@@ -118,6 +105,8 @@ def _reply(bench: Bench, call: Call, tool: str, view: _View, page: GraphPage) ->
             "matchMode": page.match_mode,
             "order": page.order,
         }
+    if page.warnings:
+        data["warnings"] = list(page.warnings)
     if tool == "open_nodes":
         data |= _not_found(page.not_found, bench.budget)
     if page.more is not None:

@@ -1,14 +1,17 @@
 """Answers in the graph tools' shapes (graph.md §5): success, error, and their output schemas."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from schemory.errors import Problem, SchemoryError
 from schemory.model.jsonvalue import Json, compact
 from schemory.model.moment import Clock, moment_text
 from schemory.tools.coerce import is_array, is_object, text_is_utf8
 from schemory.tools.registry import Reply
+
+Rephrase: TypeAlias = Callable[[str], str]
+"""Says a next step with the tools that are listed."""
 
 MAX_ERROR_BYTES: Final = 8_000
 MAX_PROBLEMS: Final = 20
@@ -65,13 +68,13 @@ def _clean_text(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def error_reply(error: SchemoryError) -> Reply:
+def error_reply(error: SchemoryError, rephrase: Rephrase = str) -> Reply:
     """Return `error` in the specified shape: at most 20 problems told, at most 8 kB in all."""
     context: dict[str, Json] = {
         shorten(key, _MAX_PATH_CHARS): _bounded(value) for key, value in error.context.items()
     }
     if error.problems:
-        context["problems"] = [problem_wire(p) for p in error.problems[:MAX_PROBLEMS]]
+        context["problems"] = [problem_wire(p, rephrase) for p in error.problems[:MAX_PROBLEMS]]
         context["problemCount"] = len(error.problems)
     suggestions = dict.fromkeys(
         [*error.suggestions, *(p.suggestion for p in error.problems if p.suggestion)]
@@ -80,7 +83,7 @@ def error_reply(error: SchemoryError) -> Reply:
         "error": shorten(error.message),
         "error_code": error.code,
         "context": context,
-        "suggestions": [shorten(text) for text in list(suggestions)[:_MAX_SUGGESTIONS]],
+        "suggestions": [shorten(rephrase(s)) for s in list(suggestions)[:_MAX_SUGGESTIONS]],
     }
     return as_reply(_fitted(structured, context), is_error=True)
 
@@ -110,7 +113,7 @@ def shorten(text: str, limit: int = _MAX_TEXT_CHARS) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def problem_wire(problem: Problem) -> dict[str, Json]:
+def problem_wire(problem: Problem, rephrase: Rephrase = str) -> dict[str, Json]:
     """Return one problem as answers show it, every text of limited length."""
     wire: dict[str, Json] = {
         "path": shorten(problem.path, _MAX_PATH_CHARS),
@@ -120,7 +123,7 @@ def problem_wire(problem: Problem) -> dict[str, Json]:
     if problem.nearest:
         wire["nearest"] = [shorten(word, _MAX_PATH_CHARS) for word in problem.nearest[:3]]
     if problem.suggestion:
-        wire["suggestion"] = shorten(problem.suggestion)
+        wire["suggestion"] = shorten(rephrase(problem.suggestion))
     return wire
 
 

@@ -116,7 +116,11 @@ def _validate(bench: Bench, call: Call) -> Reply:
 
 def _validation(bench: Bench, call: Call, page: ValidationPage) -> Reply:
     problems: list[Json] = [
-        {"node": fault.node_name, "nodeType": fault.node_type, **problem_wire(problem)}
+        {
+            "node": fault.node_name,
+            "nodeType": fault.node_type,
+            **problem_wire(problem, bench.rephrase),
+        }
         for fault in page.faults
         for problem in fault.problems
     ]

@@ -4,6 +4,7 @@ They take the type as an argument, so that a large set of schemas costs three to
 what the generated tools do.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, cast
@@ -11,11 +12,14 @@ from typing import Final, cast
 from schemory.errors import InvalidParamError, Problem, SchemoryError
 from schemory.model.jsonvalue import Json
 from schemory.schemas.input_schema import Verb
-from schemory.tools.bench import Bench, Spec, text_of
+from schemory.tools.bench import Bench, Chooser, Spec, text_of
+from schemory.tools.coerce import NO_JSON, as_kind, is_object
 from schemory.tools.dynamic import EFFECTS, ENTITY_DATA, ENTITY_VERBS, UNADVERTISED
 from schemory.tools.registry import Call, Reply
+from schemory.tools.validate import Schema
 
 _PATH = "$.properties"
+_GENERATED_CALL = re.compile(r'\b(add|update|delete)_([a-z][a-z0-9_]*) ?\{ ?"\2" ?: ?')
 
 _TYPE: Final[Mapping[str, Json]] = {"type": "string", "description": "A type of list_schemas."}
 _NAME: Final[Mapping[str, Json]] = {"type": "string", "minLength": 1}
@@ -48,10 +52,12 @@ def _handle(bench: Bench, call: Call, verb: Verb) -> Reply:
         raise
 
 
-def _entity(call: Call) -> dict[str, Json]:
+def _entity(call: Call) -> Mapping[str, Json]:
     """Return the properties with the name among them, as the generated tools take it."""
     given = cast("Mapping[str, Json]", call.arguments.get("properties", {}))
-    name = text_of(call, "name")
+    name = call.arguments.get("name")
+    if name is None:
+        return given
     if given.get("name", name) != name:
         message = "properties.name differs from name; give the name once, as name"
         problem = Problem(code="INVALID_PARAM", path=f"{_PATH}.name", message=message)
@@ -65,10 +71,31 @@ def _relocated(problem: Problem) -> Problem:
     return replace(problem, path="$.name") if is_about_name else problem
 
 
+def _choose_name_place(root: Schema) -> Chooser:
+    """Return what lets the name stand among the properties, where the generated tools have it."""
+    inside = {**root, "required": ["nodeType", "properties"]}
+
+    def choose(arguments: Mapping[str, Json]) -> Schema:
+        given = as_kind("object", arguments.get("properties"))
+        is_inside = given is not NO_JSON and is_object(given) and "name" in given
+        return inside if is_inside and "name" not in arguments else root
+
+    return choose
+
+
+def generic_call(text: str) -> str:
+    """Return `text` with calls of generated tools said as calls of the generic ones.
+
+    >>> generic_call('add_npc {"npc":{"name":"Bilbo"}} creates it')
+    'add_node {"nodeType":"npc","properties":{"name":"Bilbo"}} creates it'
+    """
+    return _GENERATED_CALL.sub(r'\1_node {"nodeType":"\2","properties":', text)
+
+
 def _spec(verb: Verb) -> Spec:
     properties: dict[str, Json] = {"nodeType": _TYPE, "name": _NAME}
-    if verb != "delete":
-        properties["properties"] = _PROPERTIES
+    others = dict(UNADVERTISED[verb])
+    (others if verb == "delete" else properties)["properties"] = _PROPERTIES
     return Spec(
         name=f"{verb}_node",
         title=f"{verb.capitalize()} a node of a schema's type",
@@ -77,7 +104,8 @@ def _spec(verb: Verb) -> Spec:
         handle=lambda bench, call: _handle(bench, call, verb),
         properties=properties,
         required=("nodeType", "name"),
-        unadvertised=UNADVERTISED[verb],
+        unadvertised=others,
+        chooses=_choose_name_place,
         data=ENTITY_DATA[verb],
     )
 

@@ -1,0 +1,123 @@
+"""Puts the tools together for one state of the schemas, as toolsets and profile say."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from schemory.errors import Problem
+from schemory.model.jsonvalue import Json
+from schemory.tools.admin import ADMIN_SPECS
+from schemory.tools.bench import Bench, Spec, make_tool
+from schemory.tools.dynamic import VERBS, entity_tools
+from schemory.tools.lint import lint_tool
+from schemory.tools.profiles import Profile, chosen, wire_tool
+from schemory.tools.query_specs import QUERY_SPECS
+from schemory.tools.registry import Registry, Tool
+from schemory.tools.replies import Rephrase
+from schemory.tools.schema_tools import SCHEMA_SPECS
+from schemory.tools.static import STATIC_SPECS
+from schemory.tools.twins import TWIN_SPECS, generic_call
+from schemory.tools.validate import extended
+
+GRAPH: Final = "graph"
+GRAPH_QUERY: Final = "graph_query"
+ADMIN: Final = "admin"
+DEFAULT_BUDGET: Final = 60_000
+
+_SPECS: Final[Mapping[str, Sequence[Spec]]] = {
+    GRAPH: (*STATIC_SPECS, *SCHEMA_SPECS),
+    GRAPH_QUERY: QUERY_SPECS,
+    ADMIN: ADMIN_SPECS,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSettings:
+    """Which tools there are and how they answer.
+
+    Attributes:
+        toolsets: Of `graph`, `memory`, `graph_query`, `admin`.
+        response_budget: Most UTF-8 bytes of one answer; 0 = no bound.
+        allow_cross_project: Whether graph tools take `project_id`.
+        manage_schemas: The same as the toolset `admin`.
+    """
+
+    toolsets: tuple[str, ...] = (GRAPH,)
+    profile: Profile = Profile.FULL
+    response_budget: int = DEFAULT_BUDGET
+    allow_cross_project: bool = False
+    manage_schemas: bool = False
+
+    @property
+    def all_toolsets(self) -> frozenset[str]:
+        """The toolsets in force."""
+        own = set(self.toolsets)
+        return frozenset(own | {ADMIN} if self.manage_schemas else own)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assembly:
+    """The tools for one version of the catalog.
+
+    Attributes:
+        accepted: What calls are checked against, by tool: also what is not advertised.
+        listed: The wire form of all tools, sorted.
+        faults: Why schemas that loaded bring no tools.
+        profile: Full or compact, whichever is in force.
+    """
+
+    version: int
+    registry: Registry
+    accepted: Mapping[str, Mapping[str, Json]]
+    listed: tuple[Mapping[str, Json], ...]
+    faults: tuple[Problem, ...]
+    profile: Profile
+    rephrase: Rephrase
+
+
+def assemble(bench: Bench, settings: ToolSettings, extra_tools: Iterable[Tool]) -> Assembly:
+    """Return the tools for the schemas as they are now."""
+    version = bench.catalog.version
+    schemas = bench.catalog.schemas()
+    specs = [spec for name in _SPECS if name in settings.all_toolsets for spec in _SPECS[name]]
+    others = tuple(extra_tools)
+    count = len(specs) + len(others)
+    has_graph = GRAPH in settings.all_toolsets
+    generated = len(VERBS) * len(schemas) if has_graph else 0
+    profile = chosen(Profile(settings.profile), fixed=count, generated=generated)
+    rephrase = generic_call if profile is Profile.COMPACT else str
+    bench = replace(bench, rephrase=rephrase)
+    if has_graph and profile is Profile.COMPACT:
+        specs += TWIN_SPECS
+    registry = Registry()
+    for tool in (*(make_tool(bench, spec) for spec in specs), *others):
+        registry.add(tool)
+    faults: list[Problem] = []
+    if has_graph and profile is Profile.FULL:
+        for schema in schemas:
+            faults += _add_generated(registry, entity_tools(bench, schema))
+    tools = tuple(registry.values())
+    return Assembly(
+        version=version,
+        registry=registry,
+        accepted={tool.name: extended(tool.input_schema, tool.unadvertised) for tool in tools},
+        listed=tuple(wire_tool(tool) for tool in tools),
+        faults=tuple(faults),
+        profile=profile,
+        rephrase=rephrase,
+    )
+
+
+def _add_generated(registry: Registry, tools: Sequence[Tool]) -> list[Problem]:
+    """Add a schema's tools, all or none; returns why not."""
+    problems = [problem for tool in tools for problem in lint_tool(wire_tool(tool))]
+    taken = {name.casefold() for name in registry}
+    problems += [
+        Problem(code="INVALID_PARAM", path=f"$.{tool.name}", message="another tool has this name")
+        for tool in tools
+        if tool.name.casefold() in taken
+    ]
+    if not problems:
+        for tool in tools:
+            registry.add(tool)
+    return problems
