@@ -168,7 +168,7 @@ class GraphPage:
     An edge is here when both its ends are, on this page or an earlier one of the same listing.
 
     Attributes:
-        matched: Names of the nodes that match by themselves, in order; for `read_graph` all.
+        matched: Names of the nodes that match by themselves, in order; `read_graph` names none.
         not_found: Asked-for names that do not exist (`open_nodes`, told on the first page).
         more: Where the next page starts; None = this was the last. A page may be empty and yet
             not the last (a bounded scan that found nothing so far).
@@ -186,6 +186,7 @@ class GraphPage:
     order: str = "creation"
     total_matches: int | None = None
     total_neighbors: int | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,18 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from schemory.graph import (
+    duplicates,
+    entities,
+    merge,
+    moves,
+    paths,
+    query,
+    rename,
+    search,
+    validation,
+)
 from schemory.graph import edges as edge_rules
-from schemory.graph import entities, query, search, upkeep, validation
 from schemory.graph import metadata as metadata_rules
 from schemory.graph import nodes as node_rules
 from schemory.graph.events import EventBus
@@ -46,7 +56,9 @@ from schemory.model.edge import EdgeKey
 from schemory.model.events import AfterSchemaChange, AfterSearch, BeforeSchemaChange, BeforeSearch
 from schemory.model.graph import Graph
 from schemory.model.jsonvalue import Json
+from schemory.model.schema import NodeSchema
 from schemory.schemas.catalog import SchemaCatalog
+from schemory.schemas.parse import parse_schema
 from schemory.storage.protocols import GraphReader, GraphStore, Position
 
 
@@ -197,7 +209,7 @@ class KnowledgeGraph:
             NothingToChangeError: An item changes nothing. ConflictError: Another revision.
         """
         with self._work(by, "update_edges") as work:
-            return edge_rules.update_edges(work, updates, allow_secret=allow_secret)
+            return moves.update_edges(work, updates, allow_secret=allow_secret)
 
     def delete_edges(self, keys: Sequence[EdgeKey], *, by: Author = NOBODY) -> EdgesDeleted:
         """Delete those of the triples that exist.
@@ -354,7 +366,7 @@ class KnowledgeGraph:
     ) -> PathFound:
         """Return a shortest path: fewest hops, or least sum of `1 - weight` when weighted."""
         with self.reading() as reader:
-            return query.find_path(
+            return paths.find_path(
                 reader,
                 from_name,
                 to_name,
@@ -375,7 +387,7 @@ class KnowledgeGraph:
     ) -> Neighbourhood:
         """Return what lies within `depth` steps of a node, nearest first, at most `limit` nodes."""
         with self.reading() as reader:
-            return query.get_neighbors(
+            return paths.get_neighbors(
                 reader, name, depth=depth, edge_types=edge_types, direction=direction, limit=limit
             )
 
@@ -419,33 +431,44 @@ class KnowledgeGraph:
     ) -> DuplicatesPage:
         """Return nodes that may be one thing: twins and similar names; bounded and paged."""
         with self.reading() as reader:
-            return query.find_duplicates(reader, node_type=node_type, limit=limit, after=after)
+            return duplicates.find_duplicates(reader, node_type=node_type, limit=limit, after=after)
 
     def merge_nodes(self, from_name: str, into_name: str, *, by: Author = NOBODY) -> NodesMerged:
         """Make two nodes one: lines are united, edges and relationship lines follow."""
         with self._work(by, "merge_nodes") as work:
-            return upkeep.merge_nodes(work, from_name, into_name)
+            return merge.merge_nodes(work, from_name, into_name)
 
-    def rename_node(self, name: str, new_name: str, *, by: Author = NOBODY) -> NodeRenamed:
+    def rename_node(
+        self, name: str, new_name: str, *, allow_secret: bool = False, by: Author = NOBODY
+    ) -> NodeRenamed:
         """Give a node another name; its edges and the relationship lines that name it follow."""
         with self._work(by, "rename_node") as work:
-            return upkeep.rename_node(work, name, new_name)
+            return rename.rename_node(work, name, new_name, allow_secret=allow_secret)
 
     # Schemas
 
-    def define_schema(self, data: Json) -> None:
-        """Define or replace a schema in the catalog; listeners may veto.
+    def define_schema(self, data: Mapping[str, Json]) -> NodeSchema:
+        """Add or replace a schema in the catalog; listeners may veto. Nodes are not touched.
 
         Raises:
             SchemaFaultError: It cannot be used, or has a warning.
         """
-        node_type = entities.type_of_definition(data)
+        parsed = parse_schema(data).schema
+        if parsed is None:
+            return self.catalog.define(data)
+        node_type = parsed.node_type
         self.events.emit(BeforeSchemaChange(node_type=node_type, action="define"))
-        self.catalog.define(data)
+        defined = self.catalog.define(data)
         self.events.emit(AfterSchemaChange(node_type=node_type, action="define"))
+        return defined
 
-    def remove_schema(self, node_type: str) -> None:
-        """Remove a defined schema from the catalog; nodes stay. Listeners may veto."""
+    def remove_schema(self, node_type: str) -> NodeSchema:
+        """Remove a schema from the catalog; listeners may veto. Nodes are not touched.
+
+        Raises:
+            UnknownTypeError: There is no such schema.
+        """
         self.events.emit(BeforeSchemaChange(node_type=node_type, action="remove"))
-        self.catalog.remove(node_type)
+        removed = self.catalog.remove(node_type)
         self.events.emit(AfterSchemaChange(node_type=node_type, action="remove"))
+        return removed

@@ -1,6 +1,6 @@
 """What a writing verb works with: the transaction, the schemas, and a place for its events."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from schemory.graph.events import EventBus
@@ -28,8 +28,10 @@ class Work:
         """The open store transaction."""
         return self._unit.tx
 
-    def planned(self, make_plan: Callable[[], Plan], announce: Callable[[Plan], Before]) -> Plan:
-        """Return the checked plan after its `before` event was told.
+    def planned(
+        self, make_plan: Callable[[], Plan], announce: Callable[[Plan], Iterable[Before]]
+    ) -> Plan:
+        """Return the checked plan after its `before` events were told.
 
         A listener may itself have written in this transaction; then the plan is made again, so that
         what is written was checked against what stands there.
@@ -39,7 +41,8 @@ class Work:
         """
         plan = make_plan()
         writes = self._unit.writes
-        self._events.emit(announce(plan))
+        for event in announce(plan):
+            self._events.emit(event)
         return plan if self._unit.writes == writes else make_plan()
 
     def done(self, *events: After) -> None:

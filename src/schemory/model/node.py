@@ -2,8 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from schemory.model.jsonvalue import Json
+
+STUB: Final[Mapping[str, Json]] = {"stub": True}
+"""The `extra` of a node that is made only because something names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,11 @@ class NodeRecord:
     def name(self) -> str:
         """The node's unique name."""
         return self.node.name
+
+    @property
+    def is_stub(self) -> bool:
+        """Whether it was made only because something names it, and nobody told more since."""
+        return self.extra.get("stub") is True and not self.node.metadata
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
