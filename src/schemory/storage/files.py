@@ -22,7 +22,7 @@ def replace_file(
     *,
     new_mode: int | None = PRIVATE_MODE,
     before_replace: Callable[[], None] | None = None,
-) -> None:
+) -> os.stat_result | None:
     """Write `chunks` to a file beside `path` and put it in its place, flushed to the disk.
 
     An existing file keeps its mode; behind a symbolic link its target is replaced. Missing parent
@@ -34,6 +34,10 @@ def replace_file(
         new_mode: Mode of a file that was not there; None = what the umask leaves.
         before_replace: Called when all is written and nothing replaced yet; may raise to stop it.
 
+    Returns:
+        What the system says about the new file, taken before it could be touched by anybody else;
+        None for what is no regular file.
+
     Raises:
         StoreReadonlyError, StoreFullError, StoreError: As named; `path` is as it was.
     """
@@ -43,8 +47,8 @@ def replace_file(
         if target.exists() and not target.is_file():
             with target.open("wb") as file:
                 file.writelines(chunks)
-        else:
-            _write_and_replace(target, chunks, new_mode, before_replace)
+            return None
+        return _write_and_replace(target, chunks, new_mode, before_replace)
     except OSError as error:
         raise file_error(error, path) from error
 
@@ -54,7 +58,7 @@ def _write_and_replace(
     chunks: Iterable[bytes],
     new_mode: int | None,
     before_replace: Callable[[], None] | None,
-) -> None:
+) -> os.stat_result:
     temporary = temporary_name(target)
     mode = existing_mode(target)
     try:
@@ -65,6 +69,7 @@ def _write_and_replace(
                 file.write(chunk)
             file.flush()
             os.fsync(file.fileno())
+            facts = os.fstat(file.fileno())
         if before_replace is not None:
             before_replace()
         temporary.replace(target)
@@ -72,6 +77,7 @@ def _write_and_replace(
         temporary.unlink(missing_ok=True)
         raise
     sync_folder(target.parent)
+    return facts
 
 
 def _create(path: Path, mode: int | None) -> BinaryIO:

@@ -312,11 +312,8 @@ def _nested(
 ) -> tuple[tuple[EdgeLine | Fault, ...], str | None]:
     """Return the relations inside a node's record and the key they stand under."""
     key = nested_key(found)
-    if key is None:
-        return (), None
-    return tuple(
-        _read_nested(place, name, key, at, i) for at, i in enumerate(_items(found[key]))
-    ), key
+    items = enumerate(nested_items(found))
+    return tuple(read_nested(place.line, name, item, f"{key}[{at}]") for at, item in items), key
 
 
 def nested_key(found: Mapping[str, Json]) -> str | None:
@@ -328,22 +325,39 @@ def nested_key(found: Mapping[str, Json]) -> str | None:
     return None
 
 
-def _items(value: Json) -> list[Mapping[str, Json]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+def nested_items(found: Mapping[str, Json]) -> list[Mapping[str, Json]]:
+    """Return the relations inside a node's record as they stand there."""
+    key = nested_key(found)
+    items = found[key] if key else None
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
-def _read_nested(
-    place: Place, name: str, key: str, at: int, item: Mapping[str, Json]
-) -> EdgeLine | Fault:
+def plain_nested(item: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return a nested relation with its type under a type key, not under `type`."""
     own_type = item.get("type")
-    if isinstance(own_type, str) and _kind_named(own_type) is None:
-        item = {"edgeType": own_type, **{k: v for k, v in item.items() if k != "type"}}
-    whole = {"type": "relation", "from": name, **{k: v for k, v in item.items() if k != "type"}}
-    text = one_line("", whole)
+    if not isinstance(own_type, str):
+        return item
+    rest = {key: value for key, value in item.items() if key != "type"}
+    if _kind_named(own_type) or any(key in item for key in EDGE_TYPE_KEYS):
+        return rest
+    return {EDGE_TYPE_KEYS[1]: own_type, **rest}
+
+
+def promoted(item: Mapping[str, Json], owner: str) -> dict[str, Json]:
+    """Return a nested relation as a record of its own."""
+    return {"type": "relation", "from": owner, **plain_nested(item)}
+
+
+def read_nested(
+    line: int, owner: str, item: Mapping[str, Json], inside: str = ""
+) -> EdgeLine | Fault:
+    """Return the edge that a relation inside the record of node `owner` is."""
+    text = one_line("", promoted(item, owner))
     try:
-        return read_edge(Place(place.line, text), item, owner=name, is_nested=True)
+        return read_edge(Place(line, text), plain_nested(item), owner=owner, is_nested=True)
     except _Unfit as unfit:
-        return Fault(place.line, text, f"({key}[{at}]) {unfit.reason}", unfit.kind, is_graph=True)
+        reason = f"({inside}) {unfit.reason}"
+        return Fault(line, text, reason, unfit.kind, is_graph=True)
 
 
 def one_line(text: str, value: Json) -> str:
