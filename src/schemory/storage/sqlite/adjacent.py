@@ -1,16 +1,36 @@
-"""Edges and neighbours of nodes, at a cost bounded by what is asked for, not by a hub's degree."""
+"""Edges and neighbours of nodes, at a cost bounded by what is asked for, not by a hub's degree.
+
+Every statement names the index it walks: with other statistics, or none, SQLite would read all of
+a hub's edges, or all edges by id, to answer some of them.
+"""
 
 import heapq
-from array import array
 from collections.abc import Iterable, Iterator, Sequence
 
-import apsw
-
 from schemory.model.edge import EdgeKey, EdgeRecord
-from schemory.storage.sqlite.rows import edge_record
+from schemory.storage.sqlite.rows import Row, edge_record
+from schemory.storage.sqlite.space import Space, id_list
 
 _SMALLEST_CHUNK = 16
 _SUGGESTION_SCAN = 200
+
+
+def edge_rows(space: Space, ids: Iterable[int]) -> dict[int, Row]:
+    """Return rows of the view `graph_edges` by id, ascending."""
+    sql = """
+        SELECT * FROM graph_edges
+        WHERE id IN (SELECT value FROM carray(?2)) AND project = ?1 ORDER BY id
+    """
+    wanted = list(dict.fromkeys(ids))
+    return {row[0]: row for row in space.rows(sql, id_list(wanted))} if wanted else {}
+
+
+def load_edges(space: Space, ids: Iterable[int]) -> dict[int, EdgeRecord]:
+    """Return the edges with these ids, by id, ascending."""
+    return {edge_id: edge_record(row) for edge_id, row in edge_rows(space, ids).items()}
+
+
+# Neighbours -----------------------------------------------------------------------------------
 
 _NEXT_OUT = """
     SELECT DISTINCT to_id FROM edge INDEXED BY edge_by_triple
@@ -20,40 +40,9 @@ _NEXT_IN = """
     SELECT DISTINCT from_id FROM edge INDEXED BY edge_by_to
     WHERE project = ? AND to_id = ? AND from_id > ? ORDER BY from_id LIMIT ?
 """
-_SOME_OUT = """
-    SELECT id, to_id FROM edge INDEXED BY edge_by_triple
-    WHERE project = ? AND from_id = ? AND to_id BETWEEN ? AND ? LIMIT ?
-"""
-_SOME_IN = """
-    SELECT id, from_id FROM edge INDEXED BY edge_by_to
-    WHERE project = ? AND to_id = ? AND from_id BETWEEN ? AND ? LIMIT ?
-"""
-_EACH_OUT = """
-    SELECT id FROM carray(?) AS other CROSS JOIN edge INDEXED BY edge_by_triple
-    WHERE project = ? AND from_id = ? AND to_id = other.value
-"""
-_EACH_IN = """
-    SELECT id FROM carray(?) AS other CROSS JOIN edge INDEXED BY edge_by_to
-    WHERE project = ? AND to_id = ? AND from_id = other.value
-"""
 
 
-def load_edges(db: apsw.Connection, number: int, ids: Iterable[int]) -> dict[int, EdgeRecord]:
-    """Return the edges with these ids, by id."""
-    sql = """
-        SELECT * FROM graph_edges
-        WHERE id IN (SELECT value FROM carray(?)) AND project = ? ORDER BY id
-    """
-    wanted = array("q", dict.fromkeys(ids))
-    if not wanted:
-        return {}
-    rows = db.execute(sql, (apsw.carray(wanted), number))
-    return {row[0]: edge_record(row) for row in rows}
-
-
-def neighbour_ids(
-    db: apsw.Connection, number: int, ids: Sequence[int], after_id: int, limit: int
-) -> list[int]:
+def neighbour_ids(space: Space, ids: Sequence[int], after_id: int, limit: int) -> list[int]:
     """Return ids of distinct neighbours outside `ids`, ascending, after `after_id`.
 
     Each node's neighbours come sorted from an index, a chunk at a time, and are merged.
@@ -61,7 +50,7 @@ def neighbour_ids(
     inside = set(ids)
     chunk = max(_SMALLEST_CHUNK, limit // max(1, len(inside)) + 1)
     streams = [
-        _stream(db, sql, (number, node_id), after_id, chunk)
+        _stream(space, sql, node_id, after_id, chunk)
         for node_id in inside
         for sql in (_NEXT_OUT, _NEXT_IN)
     ]
@@ -74,20 +63,37 @@ def neighbour_ids(
     return found
 
 
-def _stream(
-    db: apsw.Connection, sql: str, bound: tuple[int, int], after_id: int, chunk: int
-) -> Iterator[int]:
+def _stream(space: Space, sql: str, node_id: int, after_id: int, chunk: int) -> Iterator[int]:
     while True:
-        rows = db.execute(sql, (*bound, after_id, chunk)).fetchall()
-        for (other,) in rows:
-            yield int(other)
-        if len(rows) < chunk:
+        others = space.ints(sql, node_id, after_id, chunk)
+        yield from others
+        if len(others) < chunk:
             return
-        after_id = int(rows[-1][0])
+        after_id = others[-1]
+
+
+# Edges between two sets -----------------------------------------------------------------------
+
+_SOME_OUT = """
+    SELECT id, to_id FROM edge INDEXED BY edge_by_triple
+    WHERE project = ? AND from_id = ? AND to_id BETWEEN ? AND ? LIMIT ?
+"""
+_SOME_IN = """
+    SELECT id, from_id FROM edge INDEXED BY edge_by_to
+    WHERE project = ? AND to_id = ? AND from_id BETWEEN ? AND ? LIMIT ?
+"""
+_EACH_OUT = """
+    SELECT id FROM carray(?3) AS other CROSS JOIN edge INDEXED BY edge_by_triple
+    WHERE project = ?1 AND from_id = ?2 AND to_id = other.value
+"""
+_EACH_IN = """
+    SELECT id FROM carray(?3) AS other CROSS JOIN edge INDEXED BY edge_by_to
+    WHERE project = ?1 AND to_id = ?2 AND from_id = other.value
+"""
 
 
 def edge_ids_between(
-    db: apsw.Connection, number: int, ids: Sequence[int], others: Sequence[int], after_id: int
+    space: Space, ids: Sequence[int], others: Sequence[int], after_id: int
 ) -> list[int]:
     """Return ids of edges that join the two sets either way, ascending, after `after_id`.
 
@@ -95,45 +101,22 @@ def edge_ids_between(
     the larger set is looked up; so a hub costs the size of the other set.
     """
     few, many = sorted((set(ids), set(others)), key=len)
-    if not few:
-        return []
     found: set[int] = set()
     for node_id in few:
-        for some, each in ((_SOME_OUT, _EACH_OUT), (_SOME_IN, _EACH_IN)):
-            found.update(_joining(db, number, node_id, many, some, each))
+        found.update(_joining(space, node_id, many, _SOME_OUT, _EACH_OUT))
+        found.update(_joining(space, node_id, many, _SOME_IN, _EACH_IN))
     return sorted(edge_id for edge_id in found if edge_id > after_id)
 
 
-def _joining(
-    db: apsw.Connection, number: int, node_id: int, others: set[int], some: str, each: str
-) -> list[int]:
-    most = _SMALLEST_CHUNK + 4 * len(others)
-    low, high = min(others), max(others)
-    rows = db.execute(some, (number, node_id, low, high, most + 1)).fetchall()
+def _joining(space: Space, node_id: int, others: set[int], some: str, each: str) -> list[int]:
+    most = _SMALLEST_CHUNK + len(others)
+    rows = space.rows(some, node_id, min(others), max(others), most + 1)
     if len(rows) <= most:
-        return [int(edge_id) for edge_id, other in rows if other in others]
-    wanted = apsw.carray(array("q", sorted(others)))
-    return [int(edge_id) for (edge_id,) in db.execute(each, (wanted, number, node_id))]
+        return [edge_id for edge_id, other in rows if other in others]
+    return space.ints(each, node_id, id_list(others))
 
 
-def edge_ids_of(
-    db: apsw.Connection,
-    number: int,
-    node_id: int,
-    direction: str,
-    edge_types: Sequence[str],
-    after_id: int,
-    limit: int,
-) -> list[int]:
-    """Return ids of one node's edges, ascending, after `after_id`."""
-    found: set[int] = set()
-    types = array("q", _type_ids(db, number, edge_types)) if edge_types else None
-    if direction in ("out", "both"):
-        found.update(_side(db, _ALL_OUT, _TYPED_OUT, (number, node_id, after_id, limit), types))
-    if direction in ("in", "both"):
-        found.update(_side(db, _ALL_IN, _TYPED_IN, (number, node_id, after_id, limit), types))
-    return sorted(found)[:limit]
-
+# Edges of one node ----------------------------------------------------------------------------
 
 _ALL_OUT = """
     SELECT id FROM edge INDEXED BY edge_by_triple
@@ -153,82 +136,66 @@ _TYPED_IN = """
     WHERE project = ?1 AND to_id = ?2 AND id > ?3
       AND +type IN (SELECT value FROM carray(?5)) ORDER BY id LIMIT ?4
 """
+_TOUCHING = """
+    SELECT id FROM edge INDEXED BY edge_by_triple WHERE project = ?1 AND from_id = ?2
+    UNION SELECT id FROM edge INDEXED BY edge_by_to WHERE project = ?1 AND to_id = ?2
+"""
+_NEWEST_OUT = """
+    SELECT id FROM edge INDEXED BY edge_by_triple
+    WHERE project = ? AND from_id = ? ORDER BY id DESC LIMIT ?
+"""
+_NEWEST_IN = """
+    SELECT id FROM edge INDEXED BY edge_by_to
+    WHERE project = ? AND to_id = ? ORDER BY id DESC LIMIT ?
+"""
 
 
-def _side(
-    db: apsw.Connection,
-    every: str,
-    typed: str,
-    bound: tuple[int, int, int, int],
-    types: "array[int] | None",
+def edge_ids_of(
+    space: Space,
+    node_id: int,
+    *,
+    direction: str,
+    edge_types: Sequence[str] = (),
+    after_id: int = 0,
+    limit: int,
 ) -> list[int]:
-    if types is None:
-        rows = db.execute(every, bound)
-    elif types:
-        rows = db.execute(typed, (*bound, apsw.carray(types)))
-    else:
-        return []
-    return [int(edge_id) for (edge_id,) in rows]
+    """Return ids of one node's edges, ascending, after `after_id`."""
+    statements = {
+        "out": [(_ALL_OUT, _TYPED_OUT)],
+        "in": [(_ALL_IN, _TYPED_IN)],
+        "both": [(_ALL_OUT, _TYPED_OUT), (_ALL_IN, _TYPED_IN)],
+    }[direction]
+    found: set[int] = set()
+    types = _type_ids(space, edge_types)
+    for every, typed in statements:
+        if not edge_types:
+            found.update(space.ints(every, node_id, after_id, limit))
+        elif types:
+            found.update(space.ints(typed, node_id, after_id, limit, id_list(types)))
+    return sorted(found)[:limit]
 
 
-def _type_ids(db: apsw.Connection, number: int, names: Sequence[str]) -> list[int]:
+def _type_ids(space: Space, names: Iterable[str]) -> list[int]:
     sql = "SELECT id FROM edge_type WHERE project = ? AND name = ?"
-    return [int(row[0]) for name in names for row in db.execute(sql, (number, name))]
+    return [type_id for name in names for type_id in space.ints(sql, name)]
 
 
-def suggest_edges(
-    db: apsw.Connection, number: int, key: EdgeKey, limit: int
-) -> tuple[EdgeKey, ...]:
-    """Return existing edges most like `key`, best first, from at most a few hundred candidates."""
-    ends = {name: _node_id(db, number, name) for name in (key.from_name, key.to_name)}
-    start, end = ends[key.from_name], ends[key.to_name]
-    ids: list[int] = []
-    if start is not None and end is not None:
-        ids += edge_ids_between(db, number, [start], [end], 0)[:_SUGGESTION_SCAN]
-    if start is not None:
-        ids += edge_ids_of(db, number, start, "out", (), 0, _SUGGESTION_SCAN)
-    if end is not None:
-        ids += edge_ids_of(db, number, end, "in", (), 0, _SUGGESTION_SCAN)
-    records = load_edges(db, number, ids)
-    ranked = sorted(
-        (rank, record.id, record.key)
-        for record in records.values()
-        if (rank := _unlikeness(key, record.key)) is not None
-    )
-    return tuple(found for _, _, found in ranked[:limit])
+def touching_ids(space: Space, node_id: int) -> list[int]:
+    """Return ids of all edges of a node."""
+    return space.ints(_TOUCHING, node_id)
 
 
-def _node_id(db: apsw.Connection, number: int, name: str) -> int | None:
-    sql = "SELECT id FROM node WHERE project = ? AND name = ?"
-    row = db.execute(sql, (number, name)).fetchone()
-    return None if row is None else int(row[0])
-
-
-def _unlikeness(wanted: EdgeKey, other: EdgeKey) -> int | None:
-    """Return 0 for the best candidate, or None for one that shares too little."""
-    is_same_type = other.edge_type.casefold() == wanted.edge_type.casefold()
-    if other[:2] == wanted[:2]:
-        return 0 if is_same_type else 1
-    if other[:2] == (wanted.to_name, wanted.from_name):
-        return 2 if is_same_type else 4
-    return 3 if is_same_type else None
-
-
-def edge_ids_near(db: apsw.Connection, number: int, node_id: int, limit: int) -> list[int]:
+def newest_edge_ids(space: Space, node_id: int, limit: int) -> list[int]:
     """Return ids of a node's newest edges, newest first."""
-    newest: list[int] = []
-    for sql in (
-        """SELECT id FROM edge INDEXED BY edge_by_triple
-           WHERE project = ? AND from_id = ? ORDER BY id DESC LIMIT ?""",
-        """SELECT id FROM edge INDEXED BY edge_by_to
-           WHERE project = ? AND to_id = ? ORDER BY id DESC LIMIT ?""",
-    ):
-        newest += [int(row[0]) for row in db.execute(sql, (number, node_id, limit))]
-    return sorted(set(newest), reverse=True)[:limit]
+    newest = {
+        *space.ints(_NEWEST_OUT, node_id, limit),
+        *space.ints(_NEWEST_IN, node_id, limit),
+    }
+    return sorted(newest, reverse=True)[:limit]
 
 
 def edge_ids_closing(
-    db: apsw.Connection, number: int, first_id: int, last_id: int, after_id: int, limit: int
+    space: Space, first_id: int, last_id: int, *, after_id: int, limit: int
 ) -> list[int]:
     """Return ids of edges whose end with the greater id lies in a range, ascending."""
     sql = """
@@ -243,5 +210,41 @@ def edge_ids_closing(
           AND e.project = ?1 AND e.to_id = n.id AND e.from_id < n.id AND +e.id > ?4
         ORDER BY 1 LIMIT ?5
     """
-    rows = db.execute(sql, (number, first_id, last_id, after_id, limit))
-    return [int(row[0]) for row in rows]
+    return space.ints(sql, first_id, last_id, after_id, limit)
+
+
+# Look-alikes ----------------------------------------------------------------------------------
+
+
+def suggest_edges(space: Space, key: EdgeKey, limit: int) -> tuple[EdgeKey, ...]:
+    """Return existing edges most like `key`, best first, from at most a few hundred candidates."""
+    start, end = _node_id(space, key.from_name), _node_id(space, key.to_name)
+    ids: list[int] = []
+    if start and end:
+        ids += edge_ids_between(space, [start], [end], 0)[:_SUGGESTION_SCAN]
+    if start:
+        ids += edge_ids_of(space, start, direction="out", limit=_SUGGESTION_SCAN)
+    if end:
+        ids += edge_ids_of(space, end, direction="in", limit=_SUGGESTION_SCAN)
+    ranked = sorted(
+        (rank, record.id, record.key)
+        for record in load_edges(space, ids).values()
+        if (rank := _unlikeness(key, record.key)) is not None
+    )
+    return tuple(found for _, _, found in ranked[:limit])
+
+
+def _node_id(space: Space, name: str) -> int:
+    """Return a node's id; 0 = there is none."""
+    found = space.ints("SELECT id FROM node WHERE project = ? AND name = ?", name)
+    return found[0] if found else 0
+
+
+def _unlikeness(wanted: EdgeKey, other: EdgeKey) -> int | None:
+    """Return 0 for the best candidate, or None for one that shares too little."""
+    is_same_type = other.edge_type.casefold() == wanted.edge_type.casefold()
+    if other[:2] == wanted[:2]:
+        return 0 if is_same_type else 1
+    if other[:2] == (wanted.to_name, wanted.from_name):
+        return 2 if is_same_type else 4
+    return 3 if is_same_type else None

@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from urllib.parse import quote
 import apsw
 
 from schemory.storage.sqlite.failures import moved_error
-from schemory.storage.sqlite.locks import jittered_busy_handler
+from schemory.storage.sqlite.locks import patience
 
 WRITER_CACHE_KIB = 64 * 1024
 READER_CACHE_KIB = 16 * 1024
@@ -26,13 +26,13 @@ class Target:
     Attributes:
         path: The database file, absolute; None = in memory.
         synchronous: `FULL` (each commit reaches the disk) or `NORMAL`.
-        immutable: The folder cannot be written either, so not even a reader's lock can be taken.
+        is_immutable: The folder cannot be written either, so not even a reader's lock can be taken.
     """
 
     path: Path | None
     busy_timeout_seconds: float
     synchronous: str
-    immutable: bool = False
+    is_immutable: bool = False
 
     @property
     def location(self) -> str:
@@ -44,10 +44,11 @@ def connect(target: Target, *, cache_kib: int) -> apsw.Connection:
     """Return a new connection with every pragma set that does not write."""
     db = _open(target)
     try:
-        db.set_busy_handler(jittered_busy_handler(target.busy_timeout_seconds))
+        db.set_busy_handler(patience(target.busy_timeout_seconds))
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("PRAGMA mmap_size = 0")
         db.execute("PRAGMA temp_store = MEMORY")
+        db.execute("PRAGMA journal_size_limit = 67108864")  # a bulk load's log shrinks again
         db.pragma("cache_size", -cache_kib)
         db.pragma("synchronous", target.synchronous)
     except BaseException:
@@ -59,7 +60,7 @@ def connect(target: Target, *, cache_kib: int) -> apsw.Connection:
 def _open(target: Target) -> apsw.Connection:
     if target.path is None:
         return apsw.Connection(":memory:", statementcachesize=_STATEMENTS_KEPT)
-    if target.immutable:
+    if target.is_immutable:
         uri = f"file:{quote(str(target.path))}?immutable=1"
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         return apsw.Connection(uri, flags=flags, statementcachesize=_STATEMENTS_KEPT)
@@ -100,7 +101,7 @@ class Readers:
         self._is_closed = False
 
     @contextmanager
-    def lease(self) -> Iterator[apsw.Connection]:
+    def lease(self) -> Generator[apsw.Connection]:
         """Lend a connection inside a read transaction that ends with the block."""
         db = self._take()
         try:

@@ -1,6 +1,6 @@
 """What SQLite's failures mean for a person: one clear error each, with a next step."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import apsw
@@ -66,13 +66,14 @@ def moved_error(location: str) -> StoreError:
 
 def _io_detail(error: apsw.Error) -> str:
     # The extended code's name says what failed (IOERR_WRITE); SQLite's own text may quote input.
-    code = getattr(error, "extendedresult", getattr(error, "result", None))
-    name = apsw.mapping_extended_result_codes.get(code) or apsw.mapping_result_codes.get(code)
-    return str(name or type(error).__name__)
+    codes = (getattr(error, "extendedresult", -1), getattr(error, "result", -1))
+    tables = (apsw.mapping_extended_result_codes, apsw.mapping_result_codes)
+    names = (table.get(code) for code, table in zip(codes, tables, strict=True))
+    return next((str(name) for name in names if name), type(error).__name__)
 
 
 @contextmanager
-def translated(location: str) -> Iterator[None]:
+def translated(location: str) -> Generator[None]:
     """Turn every apsw error that leaves the block into a store error."""
     try:
         yield

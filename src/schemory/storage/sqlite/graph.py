@@ -1,9 +1,6 @@
 """Reading one graph space at one moment (storage.protocols.GraphReader)."""
 
-from array import array
 from collections.abc import Iterable, Sequence
-
-import apsw
 
 from schemory.model.edge import EdgeKey, EdgeRecord
 from schemory.model.node import NodeRecord
@@ -19,12 +16,9 @@ from schemory.storage.protocols import (
     SearchQuery,
 )
 from schemory.storage.sqlite import adjacent, history, ledger, search
-from schemory.storage.sqlite.rows import (
-    is_storable,
-    node_record,
-    storable,
-    twin_hash,
-)
+from schemory.storage.sqlite.node_writer import node_rows
+from schemory.storage.sqlite.rows import is_storable, node_record, storable, twin_hash
+from schemory.storage.sqlite.space import Space
 
 _MOST_TWINS = 5
 
@@ -33,31 +27,31 @@ class SqliteGraphReader:
     """One space as it stands inside the connection's current transaction.
 
     Args:
-        number: The space's internal number; 0 = the space does not exist, everything is empty.
+        space: Where; a space that does not exist reads as empty.
+        name: Its id.
     """
 
-    def __init__(self, db: apsw.Connection, space: str, number: int) -> None:
-        self._db = db
+    def __init__(self, space: Space, name: str) -> None:
         self._space = space
-        self._number = number
+        self._name = name
 
     @property
     def space(self) -> str:
         """The space's id."""
-        return self._space
+        return self._name
 
     def find_nodes(self, names: Iterable[str]) -> dict[str, NodeRecord]:
         """Return the nodes with exactly these names, keyed by name."""
         sql = "SELECT * FROM graph_nodes WHERE project = ? AND name = ?"
-        found: dict[str, NodeRecord] = {}
-        for name in storable(names):
-            for row in self._db.execute(sql, (self._number, name)):
-                found[name] = node_record(row)
-        return found
+        return {
+            name: node_record(row)
+            for name in storable(names)
+            for row in self._space.rows(sql, name)
+        }
 
     def find_nodes_by_id(self, ids: Iterable[int]) -> dict[int, NodeRecord]:
         """Return the nodes with these internal ids, keyed by id."""
-        return load_nodes(self._db, self._number, ids)
+        return {i: node_record(row) for i, row in node_rows(self._space, ids).items()}
 
     def find_edges(self, keys: Iterable[EdgeKey]) -> dict[EdgeKey, EdgeRecord]:
         """Return the edges with exactly these triples."""
@@ -68,12 +62,13 @@ class SqliteGraphReader:
               AND t.project = ?1 AND t.name = ?4
               AND e.project = ?1 AND e.from_id = f.id AND e.to_id = g.id AND e.type = t.id
         """
-        ids: dict[EdgeKey, int] = {}
-        for key in dict.fromkeys(keys):
-            if all(map(is_storable, key)):
-                for (edge_id,) in self._db.execute(sql, (self._number, *key)):
-                    ids[key] = edge_id
-        records = adjacent.load_edges(self._db, self._number, ids.values())
+        ids = {
+            key: edge_id
+            for key in dict.fromkeys(keys)
+            if all(map(is_storable, key))
+            for edge_id in self._space.ints(sql, *key)
+        }
+        records = adjacent.load_edges(self._space, ids.values())
         return {key: records[edge_id] for key, edge_id in ids.items()}
 
     def find_twins(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -81,7 +76,7 @@ class SqliteGraphReader:
         sql = "SELECT name FROM node WHERE project = ? AND twin = ? ORDER BY id LIMIT ?"
         found: dict[str, tuple[str, ...]] = {}
         for name in storable(names):
-            rows = self._db.execute(sql, (self._number, twin_hash(name), _MOST_TWINS + 1))
+            rows = self._space.rows(sql, twin_hash(name), _MOST_TWINS + 1)
             key = twin_key(name)
             twins = [other for (other,) in rows if other != name and twin_key(other) == key]
             if twins:
@@ -90,16 +85,16 @@ class SqliteGraphReader:
 
     def suggest_names(self, name: str, limit: int = 3) -> tuple[str, ...]:
         """Return the existing names most like `name`, best first; bounded work."""
-        if not self._number or not is_storable(name):
+        if not self._space.number or not is_storable(name):
             return ()
         self._settle()
-        return search.suggest_names(self._db, self._number, name, limit)
+        return search.suggest_names(self._space.db, self._space.number, name, limit)
 
     def suggest_edges(self, key: EdgeKey, limit: int = 3) -> tuple[EdgeKey, ...]:
         """Return existing edges most like `key` (same ends, or same end and type); bounded work."""
         if not all(map(is_storable, key)):
             return ()
-        return adjacent.suggest_edges(self._db, self._number, key, limit)
+        return adjacent.suggest_edges(self._space, key, limit)
 
     def list_nodes(
         self, *, after_id: int = 0, limit: int, node_types: Sequence[str] = ()
@@ -110,7 +105,7 @@ class SqliteGraphReader:
                 SELECT id FROM node INDEXED BY node_by_project
                 WHERE project = ? AND id > ? ORDER BY id LIMIT ?
             """
-            ids = [row[0] for row in self._db.execute(sql, (self._number, after_id, limit))]
+            ids = self._space.ints(sql, after_id, limit)
         else:
             ids = self._ids_of_types(after_id, limit, node_types)
         return tuple(self.find_nodes_by_id(ids).values())
@@ -122,9 +117,9 @@ class SqliteGraphReader:
               AND n.id > ?3 ORDER BY n.id LIMIT ?4
         """
         ids = [
-            row[0]
+            node_id
             for name in storable(node_types)
-            for row in self._db.execute(sql, (self._number, name, after_id, limit))
+            for node_id in self._space.ints(sql, name, after_id, limit)
         ]
         return sorted(ids)[:limit]
 
@@ -134,8 +129,8 @@ class SqliteGraphReader:
             SELECT id FROM edge INDEXED BY edge_by_project
             WHERE project = ? AND id > ? ORDER BY id LIMIT ?
         """
-        ids = [row[0] for row in self._db.execute(sql, (self._number, after_id, limit))]
-        return tuple(adjacent.load_edges(self._db, self._number, ids).values())
+        ids = self._space.ints(sql, after_id, limit)
+        return tuple(adjacent.load_edges(self._space, ids).values())
 
     def edges_closing(
         self, first_id: int, last_id: int, *, after_id: int = 0, limit: int
@@ -144,8 +139,10 @@ class SqliteGraphReader:
 
         The later end is the one with the greater id; a self edge closes at its node.
         """
-        ids = adjacent.edge_ids_closing(self._db, self._number, first_id, last_id, after_id, limit)
-        return tuple(adjacent.load_edges(self._db, self._number, ids).values())
+        ids = adjacent.edge_ids_closing(
+            self._space, first_id, last_id, after_id=after_id, limit=limit
+        )
+        return tuple(adjacent.load_edges(self._space, ids).values())
 
     def list_kept(self, *, after: int = 0, limit: int) -> tuple[tuple[int, KeptLine], ...]:
         """Return kept lines with their positions, in order, after position `after`."""
@@ -153,15 +150,16 @@ class SqliteGraphReader:
             SELECT id, text FROM kept INDEXED BY kept_by_project
             WHERE project = ? AND id > ? ORDER BY id LIMIT ?
         """
-        rows = self._db.execute(sql, (self._number, after, limit))
+        rows = self._space.rows(sql, after, limit)
         return tuple((position, KeptLine(text=text)) for position, text in rows)
 
     def search(self, query: SearchQuery, *, after: Position | None, limit: int) -> SearchPage:
         """Return the matches after `after`, in the order `SearchPage.order` names."""
-        if not self._number:
+        if not self._space.number:
             return SearchPage(hits=(), more=None, order="rank", total=0)
         self._settle()
-        return search.search(self._db, self._number, query, after, limit, self.find_nodes_by_id)
+        db, number = self._space.db, self._space.number
+        return search.search(db, number, query, after, limit, self.find_nodes_by_id)
 
     def neighbours(
         self, ids: Sequence[int], *, after_id: int = 0, limit: int
@@ -170,7 +168,7 @@ class SqliteGraphReader:
 
         A hub costs `limit`, not its degree.
         """
-        found = adjacent.neighbour_ids(self._db, self._number, ids, after_id, limit)
+        found = adjacent.neighbour_ids(self._space, ids, after_id, limit)
         return tuple(self.find_nodes_by_id(found).values())
 
     def edges_between(
@@ -180,8 +178,8 @@ class SqliteGraphReader:
 
         With `others` the same as `ids`: the edges inside the set, self edges included.
         """
-        found = adjacent.edge_ids_between(self._db, self._number, ids, others, after_id)
-        return tuple(adjacent.load_edges(self._db, self._number, found[:limit]).values())
+        found = adjacent.edge_ids_between(self._space, ids, others, after_id)
+        return tuple(adjacent.load_edges(self._space, found[:limit]).values())
 
     def edges_of(
         self,
@@ -194,19 +192,24 @@ class SqliteGraphReader:
     ) -> tuple[EdgeRecord, ...]:
         """Return one node's edges by id; `direction` is `out`, `in` or `both`."""
         ids = adjacent.edge_ids_of(
-            self._db, self._number, node_id, direction, storable(edge_types), after_id, limit
+            self._space,
+            node_id,
+            direction=direction,
+            edge_types=storable(edge_types),
+            after_id=after_id,
+            limit=limit,
         )
-        return tuple(adjacent.load_edges(self._db, self._number, ids).values())
+        return tuple(adjacent.load_edges(self._space, ids).values())
 
     def lines_naming(self, name: str, *, limit: int) -> tuple[LineHit, ...]:
         """Return metadata lines whose parsed value is `name`, or lists it between `, `; by node id.
 
         Exact, case-sensitive; bounded work through the metadata index.
         """
-        if not self._number or not is_storable(name):
+        if not self._space.number or not is_storable(name):
             return ()
         self._settle()
-        return search.lines_naming(self._db, self._number, name, limit)
+        return search.lines_naming(self._space.db, self._space.number, name, limit)
 
     def count(self) -> GraphCounts:
         """Count everything; costs a scan of the type indexes."""
@@ -222,44 +225,33 @@ class SqliteGraphReader:
             WHERE t.project = ?1 AND e.project = ?1 AND e.type = t.id GROUP BY t.id
             """
         )
-        kept = self._db.execute("SELECT count(*) FROM kept WHERE project = ?", (self._number,))
+        kept = self._space.ints(
+            "SELECT count(*) FROM kept INDEXED BY kept_by_project WHERE project = ?"
+        )
         return GraphCounts(
             nodes=sum(node_types.values()),
             edges=sum(edge_types.values()),
-            kept=kept.fetchall()[0][0],
+            kept=kept[0],
             node_types=node_types,
             edge_types=edge_types,
         )
 
     def _counts(self, sql: str) -> dict[str, int]:
-        return dict(sorted(self._db.execute(sql, (self._number,)).fetchall()))
+        return dict(sorted((name, count) for name, count in self._space.rows(sql)))
 
     def last_seq(self) -> int:
         """Return the number of the newest committed transaction; 0 = none."""
-        return ledger.last_seq(self._db, self._number)
+        return ledger.last_seq(self._space)
 
     def commits(self, *, after_seq: int = 0, limit: int) -> tuple[Commit, ...]:
         """Return committed transactions in order after `after_seq`."""
-        return ledger.commits(self._db, self._number, after_seq, limit)
+        return ledger.commits(self._space, after_seq, limit)
 
     def history(self, name: str, *, limit: int = 50) -> tuple[NodeVersion, ...]:
         """Return a node's past, newest first, also of a renamed or deleted name."""
         if not is_storable(name):
             return ()
-        return history.node_history(self._db, self._number, name, limit)
+        return history.node_history(self._space, name, limit)
 
     def _settle(self) -> None:
         """Bring what searches read up to date; a snapshot always is."""
-
-
-def load_nodes(db: apsw.Connection, number: int, ids: Iterable[int]) -> dict[int, NodeRecord]:
-    """Return the nodes with these ids, by id."""
-    sql = """
-        SELECT * FROM graph_nodes
-        WHERE id IN (SELECT value FROM carray(?)) AND project = ? ORDER BY id
-    """
-    wanted = array("q", dict.fromkeys(ids))
-    if not wanted:
-        return {}
-    rows = db.execute(sql, (apsw.carray(wanted), number))
-    return {row[0]: node_record(row) for row in rows}

@@ -9,19 +9,18 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-import apsw
-
 from schemory.model.edge import Edge, EdgeRecord
 from schemory.model.jsonvalue import compact
-from schemory.model.node import Node, NodeRecord, TypedValue
-from schemory.storage.sqlite.rows import Row
+from schemory.model.node import Node, NodeRecord
+from schemory.storage.sqlite.rows import Row, typed_values
+from schemory.storage.sqlite.space import Space
 
 Image: TypeAlias = Mapping[str, Any]
 """A parsed image."""
 
 
 class Kind(StrEnum):
-    """What the ledger follows; the values stand in its rows and name the tables."""
+    """What the ledger follows; the values stand in its rows and are the tables' names."""
 
     NODE = "node"
     EDGE = "edge"
@@ -34,28 +33,27 @@ _CONTENT = {
     Kind.KEPT: ("text",),
 }
 _CURRENT = {
-    Kind.NODE: "SELECT * FROM graph_nodes WHERE id = ? AND project = ?",
-    Kind.EDGE: "SELECT * FROM graph_edges WHERE id = ? AND project = ?",
-    Kind.KEPT: "SELECT id, text, since_seq FROM kept WHERE id = ? AND project = ?",
+    Kind.NODE: "SELECT * FROM graph_nodes WHERE id = ?2 AND project = ?1",
+    Kind.EDGE: "SELECT * FROM graph_edges WHERE id = ?2 AND project = ?1",
+    Kind.KEPT: "SELECT id, text, since_seq FROM kept WHERE id = ?2 AND project = ?1",
 }
-_IMAGE_AFTER = """
-    SELECT image FROM change
-    WHERE project = ? AND kind = ? AND item_id = ? AND seq > ? ORDER BY seq LIMIT 1
-"""
-_IMAGE_AT = "SELECT image FROM change WHERE project = ? AND kind = ? AND item_id = ? AND seq = ?"
 
 
 def image_text(kind: Kind, row: Row) -> str:
     """Return the image of a row of the kind's view (`graph_nodes`, `graph_edges`) or table."""
     if kind is Kind.NODE:
-        return node_image(row)
-    return edge_image(row) if kind is Kind.EDGE else compact({"text": row[1], "since": row[2]})
+        return _node_image(row)
+    if kind is Kind.EDGE:
+        return _edge_image(row)
+    return compact({"text": row[1], "since": row[2]})
 
 
-def node_image(row: Row) -> str:
-    """Return the image of a row of the view `graph_nodes`; JSON columns go in byte for byte."""
+def _node_image(row: Row) -> str:
+    # JSON columns go in byte for byte: parsing them again would double the cost of a change.
     _, name, node_type, metadata, typed, extra, created, updated, revision, author, since, _ = row
     head = compact({"name": name, "type": node_type})[:-1]
+    parts = (("metadata", metadata), ("typed", typed), ("extra", extra))
+    middle = "".join(f'"{key}":{text},' for key, text in parts if text)
     tail = compact(
         {
             "created_at": created,
@@ -64,14 +62,11 @@ def node_image(row: Row) -> str:
             "author": author,
             "since": since,
         }
-    )[1:]
-    parts = (("metadata", metadata), ("typed", typed), ("extra", extra))
-    middle = "".join(f'"{key}":{text},' for key, text in parts if text)
-    return f"{head},{middle}{tail}"
+    )
+    return f"{head},{middle}{tail[1:]}"
 
 
-def edge_image(row: Row) -> str:
-    """Return the image of a row of the view `graph_edges`."""
+def _edge_image(row: Row) -> str:
     (_, from_id, to_id, _, _, edge_type, weight, prop, extra, *rest) = row
     created, updated, revision, author, since, _ = rest
     image: dict[str, Any] = {"from": from_id, "to": to_id, "type": edge_type, "weight": weight}
@@ -89,27 +84,26 @@ def edge_image(row: Row) -> str:
     return compact(image)
 
 
-def current_image(db: apsw.Connection, number: int, kind: Kind, item_id: int) -> Image | None:
+def current_image(space: Space, kind: Kind, item_id: int) -> Image | None:
     """Return an item's present state; None when it is not there."""
-    row = db.execute(_CURRENT[kind], (item_id, number)).fetchone()
+    row = space.row(_CURRENT[kind], item_id)
     return None if row is None else _parse(image_text(kind, row))
 
 
-def image_after(
-    db: apsw.Connection, number: int, kind: Kind, item_id: int, seq: int
-) -> Image | None:
+def image_after(space: Space, kind: Kind, item_id: int, seq: int) -> Image | None:
     """Return an item's state right after transaction `seq`: the next image, else the present."""
-    row = db.execute(_IMAGE_AFTER, (number, kind.value, item_id, seq)).fetchone()
-    if row is None:
-        return current_image(db, number, kind, item_id)
-    return _parse(row[0])
+    sql = """
+        SELECT image FROM change
+        WHERE project = ?1 AND kind = ?2 AND item_id = ?3 AND seq > ?4 ORDER BY seq LIMIT 1
+    """
+    row = space.row(sql, kind.value, item_id, seq)
+    return current_image(space, kind, item_id) if row is None else _parse(row[0])
 
 
-def image_before(
-    db: apsw.Connection, number: int, kind: Kind, item_id: int, seq: int
-) -> Image | None:
+def image_before(space: Space, kind: Kind, item_id: int, seq: int) -> Image | None:
     """Return the image that transaction `seq` kept of an item; None = it was not there."""
-    row = db.execute(_IMAGE_AT, (number, kind.value, item_id, seq)).fetchone()
+    sql = "SELECT image FROM change WHERE project = ?1 AND kind = ?2 AND item_id = ?3 AND seq = ?4"
+    row = space.row(sql, kind.value, item_id, seq)
     return None if row is None else _parse(row[0])
 
 
@@ -120,31 +114,25 @@ def _parse(text: str | None) -> Image | None:
     return image
 
 
-def content(kind: Kind, image: Image | None) -> tuple[object, ...] | None:
+def content(kind: Kind, image: Image | None) -> str | None:
     """Return what makes two states equal: all but who wrote them, when, and how often.
 
-    Typed values count without the transaction they stem from.
+    As text, because Python takes 1, 1.0 and True for the same. Typed values count without the
+    transaction they stem from.
     """
     if image is None:
         return None
-    values = {**image, "typed": [_without_since(item) for item in image.get("typed", ())]}
-    return tuple(values.get(key) for key in _CONTENT[kind])
-
-
-def _without_since(item: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in item.items() if key != "since"}
+    typed = [[item["property"], item["line"], item["value"]] for item in image.get("typed", ())]
+    values = {**image, "typed": typed}
+    return compact([values.get(key) for key in _CONTENT[kind]])
 
 
 def node_of_image(node_id: int, image: Image) -> NodeRecord:
     """Return the record of a node's past state."""
-    typed = tuple(
-        TypedValue(property_name=item["property"], line=item["line"], value=item["value"])
-        for item in image.get("typed", ())
-    )
     return NodeRecord(
         id=node_id,
         node=Node(image["name"], image["type"], tuple(image["metadata"])),
-        typed=typed,
+        typed=typed_values(image.get("typed", ())),
         extra=image.get("extra", {}),
         created_at=image["created_at"],
         updated_at=image["updated_at"],

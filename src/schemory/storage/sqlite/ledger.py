@@ -6,64 +6,62 @@ are all above the highest one that was ever given out before the transaction.
 """
 
 import json
-from collections.abc import Iterable, Sequence
-
-import apsw
+from collections.abc import Iterable
 
 from schemory.model.jsonvalue import compact
 from schemory.storage.protocols import Commit, WriteContext
 from schemory.storage.sqlite.images import Kind, image_text
 from schemory.storage.sqlite.rows import Row
+from schemory.storage.sqlite.space import Space
 
 _NAMES = {Kind.NODE: "nodes", Kind.EDGE: "edges", Kind.KEPT: "kept"}
 _NEW_SPAN = {
     Kind.NODE: """SELECT count(*), min(id), max(id) FROM node INDEXED BY node_by_project
-        WHERE project = ? AND id > ?""",
+        WHERE project = ?1 AND id > ?2""",
     Kind.EDGE: """SELECT count(*), min(id), max(id) FROM edge INDEXED BY edge_by_project
-        WHERE project = ? AND id > ?""",
+        WHERE project = ?1 AND id > ?2""",
     Kind.KEPT: """SELECT count(*), min(id), max(id) FROM kept INDEXED BY kept_by_project
-        WHERE project = ? AND id > ?""",
+        WHERE project = ?1 AND id > ?2""",
 }
 _NEW_IDS = {
     Kind.NODE: """SELECT id FROM node INDEXED BY node_by_project
-        WHERE project = ? AND id > ? ORDER BY id""",
+        WHERE project = ?1 AND id > ?2 ORDER BY id""",
     Kind.EDGE: """SELECT id FROM edge INDEXED BY edge_by_project
-        WHERE project = ? AND id > ? ORDER BY id""",
+        WHERE project = ?1 AND id > ?2 ORDER BY id""",
     Kind.KEPT: """SELECT id FROM kept INDEXED BY kept_by_project
-        WHERE project = ? AND id > ? ORDER BY id""",
+        WHERE project = ?1 AND id > ?2 ORDER BY id""",
 }
 # Of the items with an image: whether each was there before, and whether it is there now.
 _FATES = {
     Kind.NODE: """SELECT c.image IS NOT NULL, i.id IS NOT NULL, count(*)
         FROM change AS c LEFT JOIN node AS i ON i.id = c.item_id
-        WHERE c.project = ? AND c.seq = ? AND c.kind = 'node' GROUP BY 1, 2""",
+        WHERE c.project = ?1 AND c.seq = ?2 AND c.kind = 'node' GROUP BY 1, 2""",
     Kind.EDGE: """SELECT c.image IS NOT NULL, i.id IS NOT NULL, count(*)
         FROM change AS c LEFT JOIN edge AS i ON i.id = c.item_id
-        WHERE c.project = ? AND c.seq = ? AND c.kind = 'edge' GROUP BY 1, 2""",
+        WHERE c.project = ?1 AND c.seq = ?2 AND c.kind = 'edge' GROUP BY 1, 2""",
     Kind.KEPT: """SELECT c.image IS NOT NULL, i.id IS NOT NULL, count(*)
         FROM change AS c LEFT JOIN kept AS i ON i.id = c.item_id
-        WHERE c.project = ? AND c.seq = ? AND c.kind = 'kept' GROUP BY 1, 2""",
+        WHERE c.project = ?1 AND c.seq = ?2 AND c.kind = 'kept' GROUP BY 1, 2""",
 }
 
 
 class LedgerEntry:
-    """The open entry of one write transaction; nothing is kept in Python but where it began.
+    """The open entry of one write transaction; Python keeps nothing but where it began.
 
     So a savepoint that rolls back takes its images with it, without any bookkeeping here.
 
     Args:
+        space: Inside the open transaction.
+        seq: The number it will have.
         now: The transaction's time, as stored text, never earlier than the entry before.
     """
 
-    def __init__(
-        self, db: apsw.Connection, number: int, *, seq: int, now: str, context: WriteContext
-    ) -> None:
-        self._db = db
-        self._number = number
+    def __init__(self, space: Space, *, seq: int, now: str, context: WriteContext) -> None:
+        self._space = space
         self.seq = seq
         self.now = now
         self.context = context
-        self._highest = highest_ids(db)
+        self._highest = highest_ids(space)
 
     def is_new(self, kind: Kind, item_id: int) -> bool:
         """Whether this transaction made the item, under an id that never was before."""
@@ -72,114 +70,105 @@ class LedgerEntry:
     def keep(self, kind: Kind, rows: Iterable[Row]) -> None:
         """Keep the present state of items that are about to change or go.
 
+        Of an item that is new in this transaction, or kept already, nothing is kept.
+
         Args:
-            rows: Of the kind's view; of an item that is new here, or kept already, nothing is
-                kept.
+            kind: What they are.
+            rows: Of the kind's view or table.
         """
-        self._keep_images(
-            kind, ((row[0], image_text(kind, row)) for row in rows if not self.is_new(kind, row[0]))
-        )
+        old = (row for row in rows if not self.is_new(kind, row[0]))
+        self._keep_images(kind, ((row[0], image_text(kind, row)) for row in old))
 
     def keep_absence(self, kind: Kind, ids: Iterable[int]) -> None:
         """Note that items were not there which are about to come back under their old ids."""
         self._keep_images(kind, ((item_id, None) for item_id in ids))
 
     def _keep_images(self, kind: Kind, images: Iterable[tuple[int, str | None]]) -> None:
-        self._db.executemany(
-            "INSERT INTO change (project, kind, item_id, seq, image) VALUES (?, ?, ?, ?, ?) "
-            "ON CONFLICT DO NOTHING",
-            ((self._number, kind.value, item_id, self.seq, image) for item_id, image in images),
-        )
+        sql = """
+            INSERT INTO change (project, kind, item_id, seq, image) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT DO NOTHING
+        """
+        self._space.write(sql, ((kind.value, item_id, self.seq, text) for item_id, text in images))
 
     def touch(self, ends: Iterable[tuple[int, int]]) -> None:
         """Note (node, edge) pairs, so that the node's past finds the edge."""
-        self._db.executemany(
-            "INSERT INTO change_touch (project, node, seq, edge) VALUES (?, ?, ?, ?) "
-            "ON CONFLICT DO NOTHING",
-            (
-                (self._number, node_id, self.seq, edge_id)
-                for node_id, edge_id in ends
-                if not self.is_new(Kind.EDGE, edge_id)
-            ),
-        )
+        sql = """
+            INSERT INTO change_touch (project, node, seq, edge) VALUES (?, ?, ?, ?)
+            ON CONFLICT DO NOTHING
+        """
+        old = ((node, edge) for node, edge in ends if not self.is_new(Kind.EDGE, edge))
+        self._space.write(sql, ((node, self.seq, edge) for node, edge in old))
 
     def keep_names(self, names: Iterable[tuple[str, int]]) -> None:
         """Note (name, node) pairs that end here, so that the node can still be asked for."""
-        self._db.executemany(
-            "INSERT INTO name_past (project, name, node, seq) VALUES (?, ?, ?, ?) "
-            "ON CONFLICT DO NOTHING",
-            (
-                (self._number, name, node_id, self.seq)
-                for name, node_id in names
-                if not self.is_new(Kind.NODE, node_id)
-            ),
-        )
+        sql = """
+            INSERT INTO name_past (project, name, node, seq) VALUES (?, ?, ?, ?)
+            ON CONFLICT DO NOTHING
+        """
+        old = ((name, node) for name, node in names if not self.is_new(Kind.NODE, node))
+        self._space.write(sql, ((name, node, self.seq) for name, node in old))
 
-    def close(self, *, extra_items: dict[str, int]) -> bool:
+    def close(self, *, purged: int) -> bool:
         """Write the entry; returns False, with nothing written, when nothing changed.
 
         Args:
-            extra_items: Counts of what left no image on purpose (purges).
+            purged: How many nodes left no image, on purpose.
         """
-        items = dict(extra_items)
+        items = {"nodes_purged": purged} if purged else {}
         for kind in Kind:
             inserted = self._write_runs(kind) + self._count_fates(kind, items)
             if inserted:
                 items[f"{_NAMES[kind]}_inserted"] = inserted
         if not items:
             return False
-        self._db.execute(
-            "INSERT INTO ledger (project, seq, recorded_at, operation, author, client, items, "
-            "purged) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                self._number,
-                self.seq,
-                self.now,
-                self.context.operation,
-                self.context.author,
-                self.context.client,
-                compact(items),
-                int(bool(extra_items)),
-            ),
-        )
-        self._db.execute(
-            "UPDATE projects SET last_seq = ?, last_recorded_at = ?, updated_at = ? "
-            "WHERE number = ?",
-            (self.seq, self.now, self.now, self._number),
-        )
+        self._write_entry(items, is_torn=purged > 0)
         return True
 
+    def _write_entry(self, items: dict[str, int], *, is_torn: bool) -> None:
+        sql = """
+            INSERT INTO ledger
+              (project, seq, recorded_at, operation, author, client, items, purged)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        """
+        who = self.context
+        facts = (who.operation, who.author, who.client, compact(items), int(is_torn))
+        self._space.write(sql, [(self.seq, self.now, *facts)])
+        sql = """
+            UPDATE projects SET last_seq = ?2, last_recorded_at = ?3, updated_at = ?3
+            WHERE number = ?1
+        """
+        self._space.write(sql, [(self.seq, self.now)])
+
     def _write_runs(self, kind: Kind) -> int:
-        bound = (self._number, self._highest[kind])
-        count, first, last = self._db.execute(_NEW_SPAN[kind], bound).fetchall()[0]
+        """Write the new ids as ranges; returns how many there are."""
+        count, first, last = self._space.rows(_NEW_SPAN[kind], self._highest[kind])[0]
         if not count:
             return 0
-        runs: Sequence[tuple[int, int]] = ((first, last),)
-        if count != last - first + 1:  # some were deleted again, or rolled back
-            runs = ranges(row[0] for row in self._db.execute(_NEW_IDS[kind], bound))
-        self._db.executemany(
-            "INSERT INTO insert_run (project, kind, first_id, last_id, seq) VALUES (?, ?, ?, ?, ?)",
-            ((self._number, kind.value, *run, self.seq) for run in runs),
-        )
+        runs = [(first, last)]
+        if count != last - first + 1:  # some were deleted again
+            runs = ranges(self._space.ints(_NEW_IDS[kind], self._highest[kind]))
+        sql = """
+            INSERT INTO insert_run (project, kind, first_id, last_id, seq) VALUES (?, ?, ?, ?, ?)
+        """
+        self._space.write(sql, ((kind.value, *run, self.seq) for run in runs))
         return int(count)
 
     def _count_fates(self, kind: Kind, items: dict[str, int]) -> int:
         """Count updated and deleted items into `items`; returns how many came back."""
         back = 0
-        fates = self._db.execute(_FATES[kind], (self._number, self.seq)).fetchall()
-        for was_there, is_there, count in fates:
+        for was_there, is_there, count in self._space.rows(_FATES[kind], self.seq):
             if was_there:
                 fate = "updated" if is_there else "deleted"
                 items[f"{_NAMES[kind]}_{fate}"] = count
-            else:
-                back += count if is_there else 0
+            elif is_there:
+                back = int(count)
         return back
 
 
-def highest_ids(db: apsw.Connection) -> dict[Kind, int]:
-    """Return the highest id ever given out, per kind, over all projects."""
-    given = dict(db.execute("SELECT name, seq FROM sqlite_sequence").fetchall())
-    return {kind: int(given.get(kind.value, 0)) for kind in Kind}
+def highest_ids(space: Space) -> dict[Kind, int]:
+    """Return the highest id ever given out, per kind, over all spaces."""
+    given: dict[str, int] = dict(space.db.execute("SELECT name, seq FROM sqlite_sequence"))
+    return {kind: given.get(kind.value, 0) for kind in Kind}
 
 
 def ranges(ids: Iterable[int]) -> list[tuple[int, int]]:
@@ -197,24 +186,24 @@ def ranges(ids: Iterable[int]) -> list[tuple[int, int]]:
     return found
 
 
-def last_seq(db: apsw.Connection, number: int) -> int:
+def last_seq(space: Space) -> int:
     """Return the number of the space's newest transaction; 0 = none."""
-    row = db.execute("SELECT last_seq FROM projects WHERE number = ?", (number,)).fetchone()
+    row = space.row("SELECT last_seq FROM projects WHERE number = ?")
     return 0 if row is None else int(row[0])
 
 
-def commits(db: apsw.Connection, number: int, after_seq: int, limit: int) -> tuple[Commit, ...]:
+def commits(space: Space, after_seq: int, limit: int) -> tuple[Commit, ...]:
     """Return transactions in order after `after_seq`."""
     sql = """
         SELECT seq, recorded_at, operation, author, client, items FROM ledger
         WHERE project = ? AND seq > ? ORDER BY seq LIMIT ?
     """
-    return tuple(map(_commit, db.execute(sql, (number, after_seq, limit))))
+    return tuple(map(_commit, space.rows(sql, after_seq, limit)))
 
 
-def find_commit(db: apsw.Connection, number: int, seq: int) -> Commit | None:
+def find_commit(space: Space, seq: int) -> Commit | None:
     """Return one transaction, or None."""
-    found = commits(db, number, seq - 1, 1)
+    found = commits(space, seq - 1, 1)
     return found[0] if found and found[0].seq == seq else None
 
 
@@ -230,11 +219,11 @@ def _commit(row: Row) -> Commit:
     )
 
 
-def insertion_seq(db: apsw.Connection, number: int, kind: Kind, item_id: int) -> int | None:
+def insertion_seq(space: Space, kind: Kind, item_id: int) -> int | None:
     """Return the transaction that made an item, or None when history does not reach back."""
     sql = """
         SELECT last_id, seq FROM insert_run
         WHERE project = ? AND kind = ? AND first_id <= ? ORDER BY first_id DESC LIMIT 1
     """
-    row = db.execute(sql, (number, kind.value, item_id)).fetchone()
+    row = space.row(sql, kind.value, item_id)
     return int(row[1]) if row is not None and row[0] >= item_id else None

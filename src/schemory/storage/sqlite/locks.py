@@ -6,27 +6,21 @@ lets some writers wait far longer than others.
 
 import os
 import random
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 from schemory.errors import StoreBusyError
-
-try:
-    import fcntl
-except ImportError:  # Windows: SQLite's lock and a busy handler with jitter do it alone
-    fcntl = None  # type: ignore[assignment]  # the module is absent there
 
 _SHORTEST_WAIT = 0.0005
 _LONGEST_WAIT = 0.005
 _LOCK_FIELDS = 8
 
 
-def jittered_busy_handler(
-    timeout_seconds: float, *, chance: Callable[[], float] = random.random
-) -> Callable[[int], bool]:
+def patience(timeout_seconds: float) -> Callable[[int], bool]:
     """Return a busy handler for SQLite that waits in short random steps up to the time-out."""
     waited = 0.0
 
@@ -36,12 +30,16 @@ def jittered_busy_handler(
             waited = 0.0
         if waited >= timeout_seconds:
             return False
-        step = _SHORTEST_WAIT + chance() * _LONGEST_WAIT * min(attempt + 1, 4)
+        step = _jitter(_SHORTEST_WAIT, _LONGEST_WAIT * min(attempt + 1, 4))
         time.sleep(step)
         waited += step
         return True
 
     return wait
+
+
+def _jitter(shortest: float, longest: float) -> float:
+    return random.uniform(shortest, longest)  # noqa: S311 (spreads rivals, no secret)
 
 
 class WriteQueue:
@@ -52,14 +50,14 @@ class WriteQueue:
     """
 
     def __init__(self, path: Path | None, location: str) -> None:
-        self._path = path if fcntl is not None else None
+        self._path = path
         self._location = location
         self._thread_lock = threading.Lock()
         self._holder: int | None = None
 
     @contextmanager
-    def hold(self, timeout_seconds: float) -> Iterator[None]:
-        """Hold the write queue for the block.
+    def hold(self, timeout_seconds: float) -> Generator[float]:
+        """Hold the write queue for the block; gives the seconds that are left of the time-out.
 
         Raises:
             StoreBusyError: It did not come free in time; names the process that holds it.
@@ -72,20 +70,33 @@ class WriteQueue:
             raise busy_error(self._location, os.getpid())
         self._holder = threading.get_ident()
         try:
-            with self._process_lock(deadline):
-                yield
+            with _process_queue(self._path, self._location, deadline):
+                yield max(0.0, deadline - time.monotonic())
         finally:
             self._holder = None
             self._thread_lock.release()
 
+
+if sys.platform == "win32":
+
     @contextmanager
-    def _process_lock(self, deadline: float) -> Iterator[None]:
-        descriptor = self._open()
+    def _process_queue(path: Path | None, location: str, deadline: float) -> Generator[None]:
+        """No queue: SQLite's own lock and a busy handler with jitter do it alone."""
+        del path, location, deadline
+        yield
+
+else:
+    import fcntl
+
+    @contextmanager
+    def _process_queue(path: Path | None, location: str, deadline: float) -> Generator[None]:
+        """Hold the advisory lock on the lock file, with our process id in it."""
+        descriptor = _open(path)
         if descriptor is None:
             yield
             return
         try:
-            self._wait(descriptor, deadline)
+            _wait(descriptor, location, deadline)
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
             try:
@@ -96,24 +107,26 @@ class WriteQueue:
         finally:
             os.close(descriptor)
 
-    def _open(self) -> int | None:
-        if self._path is None:
-            return None
+    def _open(path: Path | None) -> int | None:
         try:
-            return os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+            return None if path is None else os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError:
             return None  # an unwritable folder: the write itself says so, in SQLite's words
 
-    def _wait(self, descriptor: int, deadline: float) -> None:
+    def _wait(descriptor: int, location: str, deadline: float) -> None:
         while True:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 if time.monotonic() >= deadline:
-                    raise busy_error(self._location, _read_holder(descriptor)) from None
-                time.sleep(_SHORTEST_WAIT + random.random() * _SHORTEST_WAIT)  # noqa: S311 (jitter)
+                    raise busy_error(location, _read_holder(descriptor)) from None
+                time.sleep(_jitter(_SHORTEST_WAIT, 2 * _SHORTEST_WAIT))
             else:
                 return
+
+    def _read_holder(descriptor: int) -> int | None:
+        text = os.pread(descriptor, 32, 0).decode("ascii", "ignore").strip()
+        return int(text) if text.isdigit() else None
 
 
 def busy_error(location: str, pid: int | None) -> StoreBusyError:
@@ -124,11 +137,6 @@ def busy_error(location: str, pid: int | None) -> StoreBusyError:
         context={"holderPid": pid},
         suggestions=["Try again in a moment; nothing was written."],
     )
-
-
-def _read_holder(descriptor: int) -> int | None:
-    text = os.pread(descriptor, 32, 0).decode("ascii", "ignore").strip()
-    return int(text) if text.isdigit() else None
 
 
 def wal_writer(database: Path) -> int | None:

@@ -88,9 +88,8 @@ def migrate(
         _copy_before(db, location, version)
     db.execute("BEGIN IMMEDIATE")
     try:
+        is_current(db, location, latest=len(every))
         version = db.pragma("user_version")
-        if version > len(every):
-            raise newer_error(location, version, len(every))
         missing = [step for step in every if step.version > version]
         for step in missing:
             db.execute(step.sql)
@@ -141,8 +140,8 @@ def refuse_foreign_file(path: Path) -> None:
         raise StoreCorruptError(
             f"This file is not a SQLite database; it was left untouched: {path}",
             suggestions=[
-                "A JSONL memory file is opened with --graph-file, or imported with "
-                "`schemory import-graph FILE`.",
+                "Open a JSONL memory file with --graph-file.",
+                "Or import it: `schemory import-graph FILE`.",
                 "Choose another file with --db.",
             ],
         )
@@ -156,8 +155,7 @@ def _foreign_error(path: Path) -> StoreCorruptError:
             f"This is a database of the TypeScript memory-node server; it was left untouched: "
             f"{path}",
             suggestions=[
-                f"Take its content over: `schemory import --from memory-node {path}` "
-                "(with another file as --db).",
+                f"Import it into another file: `schemory import --from memory-node {path}`.",
             ],
         )
     return StoreCorruptError(

@@ -105,8 +105,7 @@ def refuse_network_path(path: Path) -> None:
         context={"fileSystem": kind},
         suggestions=[
             "Put it on a local disk: --db PATH or MEMORY_DB_PATH.",
-            "To share one store between machines use PostgreSQL: "
-            "MEMORY_DB_PATH=postgresql://HOST/DATABASE.",
+            "Share between machines with MEMORY_DB_PATH=postgresql://HOST/DATABASE.",
         ],
     )
 
@@ -125,7 +124,7 @@ def _mount_table() -> str:
     import subprocess  # noqa: PLC0415 (only where there is no /proc)
 
     try:
-        done = subprocess.run(["/sbin/mount"], capture_output=True, check=False, timeout=2)  # noqa: S603 (fixed absolute path)
+        done = subprocess.run(["/sbin/mount"], capture_output=True, check=False, timeout=2)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.decode("utf-8", "replace")

@@ -20,7 +20,7 @@ def node_record(row: Row) -> NodeRecord:
     return NodeRecord(
         id=identity,
         node=Node(name, node_type, tuple(json.loads(metadata))),
-        typed=typed_values(typed),
+        typed=typed_values(json.loads(typed)) if typed else (),
         extra=json.loads(extra) if extra else {},
         created_at=created,
         updated_at=updated,
@@ -47,13 +47,11 @@ def edge_record(row: Row) -> EdgeRecord:
     )
 
 
-def typed_values(text: str | None) -> tuple[TypedValue, ...]:
-    """Return the typed values kept in a `typed` column."""
-    if not text:
-        return ()
+def typed_values(items: Iterable[Mapping[str, Any]]) -> tuple[TypedValue, ...]:
+    """Return the typed values of a parsed `typed` column."""
     return tuple(
         TypedValue(property_name=item["property"], line=item["line"], value=item["value"])
-        for item in json.loads(text)
+        for item in items
     )
 
 

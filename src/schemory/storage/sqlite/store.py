@@ -1,16 +1,15 @@
 """The embedded store: one SQLite file (or memory) that holds graph spaces."""
 
 import os
-import secrets
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Generator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Self
 
 import apsw
 
-from schemory.errors import StoreError
+from schemory.errors import StoreBusyError, StoreError
 from schemory.model.jsonvalue import Json
 from schemory.model.moment import Clock, IdMaker, moment_text
 from schemory.storage.protocols import Capability, WriteContext
@@ -25,18 +24,20 @@ from schemory.storage.sqlite.connections import (
 from schemory.storage.sqlite.failures import readonly_error, store_error, translated
 from schemory.storage.sqlite.graph import SqliteGraphReader
 from schemory.storage.sqlite.ledger import LedgerEntry
-from schemory.storage.sqlite.locks import WriteQueue, busy_error, wal_writer
-from schemory.storage.sqlite.migrate import (
-    APPLICATION_ID,
-    is_current,
-    migrate,
-    refuse_foreign_file,
+from schemory.storage.sqlite.locks import WriteQueue, busy_error, patience, wal_writer
+from schemory.storage.sqlite.migrate import is_current
+from schemory.storage.sqlite.opening import (
+    create_or_migrate,
+    exposure,
+    needs_immutable,
+    prepare_file,
 )
-from schemory.storage.sqlite.netfs import refuse_network_path
+from schemory.storage.sqlite.rows import is_storable
+from schemory.storage.sqlite.space import Space
 from schemory.storage.sqlite.transaction import SqliteGraphTransaction
 
 MEMORY = ":memory:"
-_BUSY_TIMEOUT_SECONDS = 15.0
+BUSY_TIMEOUT_SECONDS = 15.0
 
 
 class SqliteStore:
@@ -66,7 +67,7 @@ class SqliteStore:
         *,
         now: Clock,
         ids: IdMaker,
-        busy_timeout_seconds: float = _BUSY_TIMEOUT_SECONDS,
+        busy_timeout_seconds: float = BUSY_TIMEOUT_SECONDS,
         synchronous: str = "FULL",
     ) -> Self:
         """Open a store, made where missing and brought to this version's schema.
@@ -83,11 +84,14 @@ class SqliteStore:
                 network file system; such a file is left untouched.
         """
         file = None if os.fspath(path) == MEMORY else Path(path).absolute()
-        target = Target(
-            path=file, busy_timeout_seconds=busy_timeout_seconds, synchronous=synchronous
-        )
         if file is not None:
-            _prepare_file(file)
+            prepare_file(file)
+        target = Target(
+            path=file,
+            busy_timeout_seconds=busy_timeout_seconds,
+            synchronous=synchronous,
+            is_immutable=file is not None and needs_immutable(file),
+        )
         with translated(target.location):
             store = cls(target, now=now, ids=ids)
             try:
@@ -98,27 +102,15 @@ class SqliteStore:
         return store
 
     def _bring_up_to_date(self) -> None:
-        db, location = self._writer, self.location
-        if not is_current(db, location):
-            if db.readonly("main"):
-                raise readonly_error(location)
-            with self._queue.hold(self._target.busy_timeout_seconds):
-                if not is_current(db, location):
-                    self._create_or_migrate()
-        row = db.execute("SELECT value FROM store_facts WHERE name = 'cursor_key'").fetchone()
-        self._cursor_key = bytes(row[0])
-
-    def _create_or_migrate(self) -> None:
         db = self._writer
-        if db.pragma("application_id") == 0:
-            # Before WAL, so that the mark stands in the file itself whatever happens next.
-            db.pragma("application_id", APPLICATION_ID)
-        db.pragma("journal_mode", "wal")
-        migrate(db, self.location, now=self._now)
-        db.execute(
-            "INSERT INTO store_facts (name, value) VALUES ('cursor_key', ?) ON CONFLICT DO NOTHING",
-            (secrets.token_bytes(32),),
-        )
+        if not is_current(db, self.location):
+            if db.readonly("main"):
+                raise readonly_error(self.location)
+            with self._queue.hold(self._target.busy_timeout_seconds):
+                if not is_current(db, self.location):
+                    create_or_migrate(db, self._target, now=self._now)
+        rows = list(db.execute("SELECT value FROM store_facts WHERE name = 'cursor_key'"))
+        self._cursor_key = bytes(rows[0][0])
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -136,26 +128,26 @@ class SqliteStore:
         return self._cursor_key
 
     @contextmanager
-    def read(self, space: str) -> Iterator[SqliteGraphReader]:
+    def read(self, space: str) -> Generator[SqliteGraphReader]:
         """Open a snapshot of `space`; an unknown space reads as empty and is not created.
 
         In memory there is one connection: a read waits for other threads' transactions, and inside
         the own thread's transaction it sees what that has written so far.
         """
         with translated(self.location), self._snapshot() as db:
-            yield SqliteGraphReader(db, space, _find_number(db, space))
+            yield SqliteGraphReader(Space(db, _find_number(db, space)), space)
 
     def _snapshot(self) -> AbstractContextManager[apsw.Connection]:
-        self._check_open()
+        self._check_usable()
         return self._in_memory() if self._target.path is None else self._readers.lease()
 
     @contextmanager
-    def _in_memory(self) -> Iterator[apsw.Connection]:
+    def _in_memory(self) -> Generator[apsw.Connection]:
         with self._shared:
             yield self._writer
 
     @contextmanager
-    def transaction(self, space: str, context: WriteContext) -> Iterator[SqliteGraphTransaction]:
+    def transaction(self, space: str, context: WriteContext) -> Generator[SqliteGraphTransaction]:
         """Open the write transaction of `space`: commits at the end, rolls back on an exception.
 
         Raises:
@@ -163,65 +155,59 @@ class SqliteStore:
             StoreReadonlyError, StoreFullError, StoreCorruptError: As named.
             RuntimeError: This thread has a transaction open; nest with `savepoint()`.
         """
-        self._check_open()
-        with self._queue.hold(self._target.busy_timeout_seconds), self._alone():
-            db = self._writer
-            self._begin(db)
+        self._check_usable()
+        with self._alone() as db, self._begun(db):
             tx: SqliteGraphTransaction | None = None
             try:
                 tx = self._enter(db, space, context)
                 yield tx
                 self._finish(db, tx)
-            except BaseException as error:
-                self._roll_back(db)
-                raise self._told(error, tx) from error.__cause__
+            except BaseException as error:  # noqa: BLE001 (raised again, told in our words)
+                _roll_back(db)
+                _raise_after(error, self.location, tx.run_undoers() if tx else [])
 
-    def _alone(self) -> AbstractContextManager[object]:
-        # On disk snapshots have connections of their own and do not wait.
-        return self._shared if self._target.path is None else threading.Lock()
+    @contextmanager
+    def _alone(self) -> Generator[apsw.Connection]:
+        """Hold the writer's connection, alone among threads and in the queue of processes."""
+        # On disk snapshots have connections of their own and wait for nobody.
+        with (
+            self._shared if self._target.path is None else nullcontext(),
+            self._queue.hold(self._target.busy_timeout_seconds) as seconds_left,
+        ):
+            self._writer.set_busy_handler(patience(seconds_left))
+            yield self._writer
 
-    def _begin(self, db: apsw.Connection) -> None:
+    @contextmanager
+    def _begun(self, db: apsw.Connection) -> Generator[None]:
+        path = self._target.path
         try:
             db.execute("BEGIN IMMEDIATE")
         except apsw.BusyError as error:
-            path = self._target.path
             raise busy_error(self.location, wal_writer(path) if path else None) from error
         except apsw.Error as error:
             raise store_error(error, self.location) from error
-        if db.readonly("main"):
-            db.execute("ROLLBACK")
-            raise readonly_error(self.location)
+        try:
+            yield
+        finally:
+            _roll_back(db)
 
     def _enter(
-        self, db: apsw.Connection, space: str, context: WriteContext
+        self, db: apsw.Connection, name: str, context: WriteContext
     ) -> SqliteGraphTransaction:
         moment = moment_text(self._now())
-        number = _find_number(db, space) or _create_space(db, space, moment)
+        space = Space(db, _find_number(db, name) or _create_space(db, name, moment))
         sql = "SELECT last_seq, last_recorded_at FROM projects WHERE number = ?"
-        seq, recorded_at = db.execute(sql, (number,)).fetchall()[0]
-        entry = LedgerEntry(db, number, seq=seq + 1, now=max(moment, recorded_at), context=context)
-        return SqliteGraphTransaction(db, space, number, entry)
+        seq, recorded_at = space.rows(sql)[0]
+        entry = LedgerEntry(space, seq=seq + 1, now=max(moment, recorded_at), context=context)
+        return SqliteGraphTransaction(space, name, entry)
 
     def _finish(self, db: apsw.Connection, tx: SqliteGraphTransaction) -> None:
         if db.get_autocommit():
-            raise StoreError(f"The transaction was ended by an earlier failure: {self.location}")
+            raise StoreError(
+                f"The transaction was ended by an earlier failure; nothing was written: "
+                f"{self.location}"
+            )
         db.execute("COMMIT" if tx.close() else "ROLLBACK")
-
-    def _roll_back(self, db: apsw.Connection) -> None:
-        if not db.get_autocommit():
-            db.execute("ROLLBACK")
-
-    def _told(self, error: BaseException, tx: SqliteGraphTransaction | None) -> BaseException:
-        """Return what leaves a failed transaction: the error, with failed undoers if any."""
-        if isinstance(error, apsw.Error):
-            told: BaseException = store_error(error, self.location)
-            told.__cause__ = error
-        else:
-            told = error
-        failures = tx.run_undoers() if tx else []
-        if not failures:
-            return told
-        return BaseExceptionGroup("the transaction and its compensations failed", [told, *failures])
 
     def spaces(self) -> tuple[str, ...]:
         """Return the ids of all spaces that hold anything, sorted."""
@@ -229,16 +215,19 @@ class SqliteStore:
             SELECT id FROM projects AS p
             WHERE EXISTS (SELECT 1 FROM node AS n WHERE n.project = p.number)
                OR EXISTS (SELECT 1 FROM kept AS k WHERE k.project = p.number)
+            ORDER BY id
         """
         with translated(self.location), self._snapshot() as db:
-            return tuple(sorted(str(row[0]) for row in db.execute(sql)))
+            return tuple(row[0] for row in db.execute(sql))
 
     def status(self) -> Mapping[str, Json]:
         """Return facts for `status`: location, sizes, versions, features, warnings."""
+        spaces = self.spaces()
         with translated(self.location), self._snapshot() as db:
-            facts: dict[str, Json] = {
+            return {
                 "backend": "sqlite",
                 "location": self.location,
+                "spaces": list(spaces),
                 "sqliteVersion": apsw.sqlite_lib_version(),
                 "schemaVersion": db.pragma("user_version"),
                 "journalMode": db.pragma("journal_mode"),
@@ -246,24 +235,43 @@ class SqliteStore:
                 "pageSize": db.pragma("page_size"),
                 "pages": db.pragma("page_count"),
                 "freePages": db.pragma("freelist_count"),
-                "readOnly": db.readonly("main"),
+                "readOnly": self._writer.readonly("main"),
+                **self._file_facts(),
             }
-        facts["spaces"] = len(self.spaces())
-        return facts
+
+    def _file_facts(self) -> dict[str, Json]:
+        path = self._target.path
+        if path is None:
+            return {"warnings": []}
+        log = path.with_name(path.name + "-wal")
+        warning = exposure(path)
+        return {
+            "fileBytes": path.stat().st_size,
+            "walBytes": log.stat().st_size if log.exists() else 0,
+            "warnings": [warning] if warning else [],
+        }
 
     def vacuum(self) -> None:
-        """Give back free pages, so that deleted text is nowhere in the file."""
-        self._check_open()
-        with (
-            self._queue.hold(self._target.busy_timeout_seconds),
-            self._alone(),
-            translated(self.location),
-        ):
-            db = self._writer
-            for (number,) in db.execute("SELECT number FROM projects").fetchall():
+        """Give back free pages, so that deleted text is nowhere in the file.
+
+        Raises:
+            StoreBusyError: A reader kept the write-ahead log from being emptied.
+        """
+        self._check_usable()
+        with self._alone() as db, translated(self.location):
+            for (number,) in list(db.execute("SELECT number FROM projects")):
                 index.optimize(db, number)
-            db.execute("VACUUM")
-            db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            # The new copy of the file is built on disk: it may be larger than memory.
+            db.execute("PRAGMA temp_store = FILE")
+            try:
+                db.execute("VACUUM")
+            finally:
+                db.execute("PRAGMA temp_store = MEMORY")
+            if next(iter(db.execute("PRAGMA wal_checkpoint(TRUNCATE)")))[0]:  # busy
+                raise StoreBusyError(
+                    f"Someone is reading the store; its log could not be emptied: {self.location}",
+                    suggestions=["Run `schemory vacuum` again when nobody uses the store."],
+                )
 
     def close(self) -> None:
         """Release files and locks; later calls fail."""
@@ -271,36 +279,34 @@ class SqliteStore:
         self._readers.close()
         self._writer.close()
 
-    def _check_open(self) -> None:
+    def _check_usable(self) -> None:
         if self._is_closed:
             raise StoreError(f"The store is closed: {self.location}")
         self._identity.check()
 
 
-def _prepare_file(path: Path) -> None:
-    """Make folder and file where missing, for us alone; refuse what must not be touched."""
-    try:
-        _make_folder(path.parent)
-        refuse_network_path(path)
-        if not path.exists():
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        refuse_foreign_file(path)
-    except OSError as error:
-        raise StoreError(
-            f"The store cannot be opened ({error.strerror}): {path}",
-            suggestions=["Choose another place with --db or MEMORY_DB_PATH."],
+def _roll_back(db: apsw.Connection) -> None:
+    if not db.get_autocommit():
+        db.execute("ROLLBACK")
+
+
+def _raise_after(error: BaseException, location: str, failures: list[Exception]) -> None:
+    """Raise what a failed transaction ends with: its error, and failed compensations with it."""
+    told = store_error(error, location) if isinstance(error, apsw.Error) else error
+    if failures:
+        raise BaseExceptionGroup(
+            "the transaction and its compensations failed", [told, *failures]
         ) from error
-
-
-def _make_folder(folder: Path) -> None:
-    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
-    for parent in reversed(missing):
-        parent.mkdir(mode=0o700, exist_ok=True)
+    if told is error:
+        raise error
+    raise told from error
 
 
 def _find_number(db: apsw.Connection, space: str) -> int:
-    row = db.execute("SELECT number FROM projects WHERE id = ?", (space,)).fetchone()
-    return 0 if row is None else int(row[0])
+    if not is_storable(space):
+        return 0
+    sql = "SELECT number FROM projects WHERE id = ?"
+    return next((int(row[0]) for row in db.execute(sql, (space,))), 0)
 
 
 def _create_space(db: apsw.Connection, space: str, moment: str) -> int:

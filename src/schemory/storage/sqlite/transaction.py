@@ -1,9 +1,7 @@
 """One write transaction of one graph space (storage.protocols.GraphTransaction)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-
-import apsw
 
 from schemory.model.edge import EdgeChange, EdgeRecord, NewEdge
 from schemory.model.node import NewNode, NodeChange, NodeRecord
@@ -11,17 +9,18 @@ from schemory.storage.protocols import Commit, KeptLine
 from schemory.storage.sqlite.graph import SqliteGraphReader
 from schemory.storage.sqlite.ledger import LedgerEntry
 from schemory.storage.sqlite.purge import purge_node
+from schemory.storage.sqlite.space import Space
 from schemory.storage.sqlite.undo import undo
-from schemory.storage.sqlite.writer import Writer
+from schemory.storage.sqlite.writers import Writers
 
 
 class SqliteGraphTransaction(SqliteGraphReader):
     """A space inside the writer connection's open transaction; reads see its own writes."""
 
-    def __init__(self, db: apsw.Connection, space: str, number: int, entry: LedgerEntry) -> None:
-        super().__init__(db, space, number)
+    def __init__(self, space: Space, name: str, entry: LedgerEntry) -> None:
+        super().__init__(space, name)
         self._entry = entry
-        self._writer = Writer(db, number, entry)
+        self._writers = Writers(space, entry)
         self._undoers: list[Callable[[], None]] = []
         self._purged = 0
 
@@ -37,31 +36,31 @@ class SqliteGraphTransaction(SqliteGraphReader):
 
     def insert_nodes(self, nodes: Sequence[NewNode]) -> tuple[NodeRecord, ...]:
         """Insert all; returns them stored, in order."""
-        return self._writer.insert_nodes(nodes)
+        return self._writers.nodes.insert(nodes)
 
     def update_nodes(self, changes: Sequence[NodeChange]) -> tuple[NodeRecord, ...]:
         """Apply each change to its node; returns the new states, in order."""
-        return self._writer.update_nodes(changes)
+        return self._writers.nodes.update(changes)
 
     def delete_nodes(self, ids: Sequence[int]) -> int:
         """Delete nodes and every edge that touches them; returns how many edges went."""
-        return self._writer.delete_nodes(ids)
+        return self._writers.delete_nodes(ids)
 
     def insert_edges(self, edges: Sequence[NewEdge]) -> tuple[EdgeRecord, ...]:
         """Insert all; returns them stored, in order."""
-        return self._writer.insert_edges(edges)
+        return self._writers.edges.insert(edges)
 
     def update_edges(self, changes: Sequence[EdgeChange]) -> tuple[EdgeRecord, ...]:
         """Apply each change to its edge; returns the new states, in order."""
-        return self._writer.update_edges(changes)
+        return self._writers.edges.update(changes)
 
     def delete_edges(self, ids: Sequence[int]) -> None:
         """Delete these edges."""
-        self._writer.delete_edges(ids)
+        self._writers.edges.delete(ids)
 
     def insert_kept(self, lines: Sequence[KeptLine]) -> int:
         """Append kept lines that are not there yet (by exact text); returns how many were new."""
-        return self._writer.insert_kept(lines)
+        return self._writers.insert_kept(lines)
 
     def undo(self, seq: int) -> Commit:
         """Reverse one committed transaction of this space, as a new one; returns the old one.
@@ -70,7 +69,7 @@ class SqliteGraphTransaction(SqliteGraphReader):
             UndoConflictError: Something it wrote has changed since; names what.
             InvalidParamError: No such transaction, or history does not reach back that far.
         """
-        return undo(self._db, self._number, self._writer, seq)
+        return undo(self._space, self._writers, seq)
 
     def purge_node(self, name: str) -> int:
         """Remove a node (present or past) and every trace of its text from the ledger.
@@ -82,26 +81,27 @@ class SqliteGraphTransaction(SqliteGraphReader):
             NodeNotFoundError: Neither a present nor a past node has that name.
         """
         self._settle()
-        removed = purge_node(self._db, self._number, self._writer, name)
+        removed = purge_node(self._space, self._writers, name)
         self._purged += 1
         return removed
 
     @contextmanager
-    def savepoint(self) -> Iterator[None]:
+    def savepoint(self) -> Generator[None]:
         """Enter a nested transaction: an exception that leaves it undoes only what it wrote."""
-        mark, purged = self._writer.indexed_up_to, self._purged
-        self._db.execute("SAVEPOINT nested")
+        db = self._space.db
+        mark, purged = self._writers.nodes.indexed_up_to, self._purged
+        db.execute("SAVEPOINT nested")
         try:
             yield
         except BaseException:
             # A full disk may have ended the whole transaction; then there is nothing to go back to.
-            if not self._db.get_autocommit():
-                self._db.execute("ROLLBACK TO nested")
-                self._db.execute("RELEASE nested")
-                self._writer.forget(mark)
+            if not db.get_autocommit():
+                db.execute("ROLLBACK TO nested")
+                db.execute("RELEASE nested")
+                self._writers.forget(mark)
                 self._purged = purged
             raise
-        self._db.execute("RELEASE nested")
+        db.execute("RELEASE nested")
 
     def on_rollback(self, undo: Callable[[], None]) -> None:
         """Call `undo` if the outermost transaction does not commit; for things outside the store.
@@ -114,8 +114,7 @@ class SqliteGraphTransaction(SqliteGraphReader):
     def close(self) -> bool:
         """Write index rows and the ledger's entry; returns False when nothing was written."""
         self._settle()
-        purged = {"nodes_purged": self._purged} if self._purged else {}
-        return self._entry.close(extra_items=purged)
+        return self._entry.close(purged=self._purged)
 
     def run_undoers(self) -> list[Exception]:
         """Run what was registered for a rollback; returns what failed."""
@@ -128,4 +127,4 @@ class SqliteGraphTransaction(SqliteGraphReader):
         return failures
 
     def _settle(self) -> None:
-        self._writer.settle()
+        self._writers.nodes.settle()

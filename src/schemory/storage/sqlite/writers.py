@@ -1,0 +1,68 @@
+"""All that one write transaction writes with: nodes with their edges, and kept lines."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+
+from schemory.storage.protocols import KeptLine
+from schemory.storage.sqlite.adjacent import touching_ids
+from schemory.storage.sqlite.edge_writer import EdgeWriter
+from schemory.storage.sqlite.images import Kind
+from schemory.storage.sqlite.ledger import LedgerEntry
+from schemory.storage.sqlite.node_writer import NodeWriter
+from schemory.storage.sqlite.space import Space
+
+
+class Writers:
+    """The writers of one space that share one ledger entry.
+
+    Attributes:
+        nodes: For nodes, except their deletion, which takes edges with it.
+        edges: For edges.
+    """
+
+    def __init__(self, space: Space, entry: LedgerEntry) -> None:
+        self.entry = entry
+        self.nodes = NodeWriter(space, entry)
+        self.edges = EdgeWriter(space, entry)
+        self._space = space
+
+    def forget(self, indexed_up_to: int) -> None:
+        """Forget what a savepoint took back, which began at that mark."""
+        self.nodes.forget(indexed_up_to)
+        self.edges.forget()
+
+    def delete_nodes(self, ids: Sequence[int], *, keeps_past: bool = True) -> int:
+        """Delete nodes and every edge that touches them; returns how many edges went."""
+        edge_ids = {edge_id for node_id in ids for edge_id in touching_ids(self._space, node_id)}
+        self.edges.delete(edge_ids, keeps_past=keeps_past)
+        self.nodes.delete(ids, keeps_past=keeps_past)
+        return len(edge_ids)
+
+    def insert_kept(self, lines: Iterable[KeptLine]) -> int:
+        """Append kept lines that are not there yet; returns how many were new."""
+        sql = """
+            INSERT INTO kept (project, text, digest, since_seq) VALUES (?, ?, ?, ?)
+            ON CONFLICT DO NOTHING
+        """
+        seq = self.entry.seq
+        return self._space.write(sql, ((line.text, _digest(line.text), seq) for line in lines))
+
+    def restore_kept(self, texts: Mapping[int, str]) -> None:
+        """Insert kept lines again under ids they had before."""
+        self.entry.keep_absence(Kind.KEPT, texts)
+        sql = "INSERT INTO kept (project, id, text, digest, since_seq) VALUES (?, ?, ?, ?, ?)"
+        seq = self.entry.seq
+        rows = ((kept_id, text, _digest(text), seq) for kept_id, text in texts.items())
+        self._space.write(sql, rows)
+
+    def delete_kept(self, ids: Iterable[int]) -> None:
+        """Delete kept lines."""
+        sql = "SELECT id, text, since_seq FROM kept WHERE id = ?2 AND project = ?1"
+        rows = [row for kept_id in ids for row in self._space.rows(sql, kept_id)]
+        self.entry.keep(Kind.KEPT, rows)
+        sql = "DELETE FROM kept WHERE id = ?2 AND project = ?1"
+        self._space.write(sql, ((row[0],) for row in rows))
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()
