@@ -81,7 +81,7 @@ class App:
         self.graph = KnowledgeGraph(
             store, space=settings.space, catalog=catalog, strict_types=settings.strict_types
         )
-        self._now = now
+        self.now = now
         self._on_internal_error = on_internal_error
 
     @cached_property
@@ -105,7 +105,7 @@ class App:
                 allow_cross_project=settings.allow_cross_project,
                 manage_schemas=settings.manage_schemas,
             ),
-            now=self._now,
+            now=self.now,
         )
         toolbox.on_internal_error = self._on_internal_error
         return toolbox

@@ -6,13 +6,15 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, Implementation
 
 import schemory
+from schemory.errors import StoreError
 from schemory.model.jsonvalue import Json
 
 
@@ -135,22 +137,27 @@ async def _converse(
         env={"HOME": str(folder), "USERPROFILE": str(folder)},
     )
     me = Implementation(name="schemory-demo", version=schemory.__version__)
+    log = folder / "server.log"
     as_told = True
-    with (folder / "server.log").open("w+", encoding="utf-8") as log:
-        async with Client(stdio_client(server, errlog=log), client_info=me) as client:
-            listed = await client.list_tools()
-            names = tuple(tool.name for tool in listed.tools)
-            greet(_greeting(log, client.protocol_version, names))
-            for step in STEPS:
-                seen = _seen(step, await client.call_tool(step.tool, step.arguments))
-                as_told = as_told and seen.is_error == step.is_mistake
-                show(seen)
+    try:
+        with log.open("w", encoding="utf-8") as errors:
+            async with Client(stdio_client(server, errlog=errors), client_info=me) as client:
+                listed = await client.list_tools()
+                names = tuple(tool.name for tool in listed.tools)
+                greet(_greeting(log, client.protocol_version, names))
+                for step in STEPS:
+                    seen = _seen(step, await client.call_tool(step.tool, step.arguments))
+                    as_told = as_told and seen.is_error == step.is_mistake
+                    show(seen)
+    except* MCPError as group:
+        told = log.read_text(encoding="utf-8").strip() or str(group.exceptions[0])
+        raise StoreError(f"The demonstration's server failed: {told}") from None
     return as_told
 
 
-def _greeting(log: IO[str], protocol: str, tools: tuple[str, ...]) -> Greeting:
-    log.seek(0)
-    return Greeting(start_line=log.readline().strip(), protocol=protocol, tools=tools)
+def _greeting(log: Path, protocol: str, tools: tuple[str, ...]) -> Greeting:
+    first = log.read_text(encoding="utf-8").partition("\n")[0]
+    return Greeting(start_line=first, protocol=protocol, tools=tools)
 
 
 def _seen(step: Step, result: CallToolResult) -> Seen:

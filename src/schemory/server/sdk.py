@@ -182,10 +182,7 @@ async def _name_problems(ctx: _Context, call_next: CallNext) -> HandlerResult:
         return await call_next(ctx)
     except ValidationError as fault:
         problems = [
-            {
-                "path": ".".join(["params", *(str(step) for step in each["loc"])]),
-                "problem": each["msg"],
-            }
+            {"path": ".".join(map(str, each["loc"])), "problem": each["msg"]}
             for each in fault.errors(include_input=False, include_url=False, include_context=False)
         ]
         first = problems[0]

@@ -1,0 +1,136 @@
+"""A real server process with its pipes in hand, and real parts for servers inside the test."""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+TIMEOUT_SECONDS = 30.0
+Message: TypeAlias = dict[str, Any]
+
+
+@dataclass
+class Peer:
+    """The other end of a server's pipes."""
+
+    process: subprocess.Popen[bytes]
+    errors: Path
+    received: list[Message] = field(default_factory=list[Message])
+    _lines: "queue.SimpleQueue[bytes | None]" = field(default_factory=queue.SimpleQueue)
+
+    def __post_init__(self) -> None:
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stdout
+        for line in self.process.stdout:
+            self._lines.put(line)
+        self._lines.put(None)
+
+    def send_raw(self, data: bytes) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def send(self, method: str, number: int | str | None = None, **params: Any) -> None:
+        message: Message = {"jsonrpc": "2.0", "method": method}
+        if params:
+            message["params"] = params
+        if number is not None:
+            message["id"] = number
+        self.send_raw(json.dumps(message).encode() + b"\n")
+
+    def receive(self) -> Message:
+        """Return the next message; every line on stdout must be one."""
+        line = self._lines.get(timeout=TIMEOUT_SECONDS)
+        assert line is not None, "the server closed its output: " + self.stderr()
+        message: Message = json.loads(line)
+        assert message["jsonrpc"] == "2.0"
+        self.received.append(message)
+        return message
+
+    def answer(self, number: int | str | None) -> Message:
+        """Return the answer to a request, whatever comes before it."""
+        while True:
+            message = self.receive()
+            if "method" not in message and message["id"] == number:
+                return message
+
+    def ask(self, method: str, number: int | str, **params: Any) -> Message:
+        self.send(method, number, **params)
+        return self.answer(number)
+
+    def call(self, number: int, tool: str, arguments: object) -> Message:
+        return self.ask("tools/call", number, name=tool, arguments=arguments)
+
+    def shake_hands(self, version: str = "2025-11-25") -> Message:
+        answer = self.ask(
+            "initialize",
+            0,
+            protocolVersion=version,
+            capabilities={},
+            clientInfo={"name": "pytest", "version": "1"},
+        )
+        self.send("notifications/initialized")
+        result: Message = answer["result"]
+        return result
+
+    def close_input(self) -> None:
+        assert self.process.stdin
+        self.process.stdin.close()
+
+    def wait(self) -> int:
+        return self.process.wait(TIMEOUT_SECONDS)
+
+    def signal(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def stderr(self) -> str:
+        return self.errors.read_text(encoding="utf-8")
+
+
+Starter: TypeAlias = Callable[..., Peer]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Mapping[str, str]:
+    """An environment in which the person running the tests does not matter."""
+    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+    return {**kept, "HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
+
+
+@pytest.fixture
+def start(tmp_path: Path, environment: Mapping[str, str]) -> Iterator[Starter]:
+    """Starts `schemory serve` with arguments; what still runs at the end is killed."""
+    peers: list[Peer] = []
+
+    def start_one(*arguments: str, **more: str) -> Peer:
+        errors = tmp_path / f"stderr-{len(peers)}.log"
+        with errors.open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "schemory", "serve", *arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                cwd=tmp_path,
+                env={**environment, **more},
+            )
+        peers.append(Peer(process, errors))
+        return peers[-1]
+
+    yield start_one
+    for peer in peers:
+        peer.process.kill()
+        peer.process.wait()
+        for pipe in (peer.process.stdin, peer.process.stdout):
+            if pipe:
+                pipe.close()
