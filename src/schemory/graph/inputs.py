@@ -65,10 +65,17 @@ class EdgeUpdate:
 
 @dataclass(frozen=True, slots=True)
 class MetadataItem:
-    """Lines to append to or remove from one node."""
+    """Lines to append to or remove from one node.
+
+    Attributes:
+        name_path: Where the name stands in the caller's input, for problems.
+        lines_path: Where the lines stand likewise.
+    """
 
     node_name: str
     lines: tuple[str, ...]
+    name_path: str = "$.nodeName"
+    lines_path: str = "$.metadata"
 
 
 FilterOp: TypeAlias = Literal["eq", "ne", "contains", "lt", "le", "gt", "ge", "in", "exists"]

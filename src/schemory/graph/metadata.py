@@ -100,23 +100,15 @@ def _write(work: Work, before: NodeRecord, lines: tuple[str, ...]) -> NodeRecord
 
 
 def _require_lines(items: Sequence[MetadataItem]) -> None:
-    require_items(items, "$.metadata")
-    require_items([line for item in items for line in item.lines], "$.metadata")
-
-
-def _item_path(items: Sequence[MetadataItem], index: int) -> tuple[str, str]:
-    """Return where an item's name and lines stand: one item is the whole call (graph.md §2)."""
-    if len(items) == 1:
-        return "$.nodeName", "$.metadata"
-    return f"$.metadata[{index}].nodeName", f"$.metadata[{index}].contents"
+    path = items[0].lines_path if items else "$.metadata"
+    require_items([line for item in items for line in item.lines], path)
 
 
 def _check_lines(items: Sequence[MetadataItem], *, allow_secret: bool) -> Faults:
     faults = Faults()
     for index, item in enumerate(items):
-        _, path = _item_path(items, index)
-        faults.extend(index, line_problems(item.lines, path))
-        texts = [(f"{path}[{at}]", line) for at, line in enumerate(item.lines)]
+        faults.extend(index, line_problems(item.lines, item.lines_path))
+        texts = [(f"{item.lines_path}[{at}]", line) for at, line in enumerate(item.lines)]
         check_secrets(faults, index, texts, allow_secret=allow_secret)
     return faults
 
@@ -126,7 +118,6 @@ def _find_all(work: Work, items: Sequence[MetadataItem], faults: Faults) -> dict
     missing = Missing(work.tx)
     for index, item in enumerate(items):
         if nfc(item.node_name) not in records:
-            path, _ = _item_path(items, index)
-            faults.add(index, missing.problem(item.node_name, path))
+            faults.add(index, missing.problem(item.node_name, item.name_path))
     faults.raise_any()
     return records

@@ -1,6 +1,6 @@
 """`KnowledgeGraph`: the graph's verbs over one space, each in a transaction of its own (G§4.1)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 
 from schemory.graph import (
@@ -104,7 +104,7 @@ class KnowledgeGraph:
     # Transactions
 
     @contextmanager
-    def transaction(self, by: Author = NOBODY, operation: str = "transaction") -> Iterator[None]:
+    def transaction(self, by: Author = NOBODY, operation: str = "transaction") -> Generator[None]:
         """Make the verbs inside one transaction; nested, it is a savepoint.
 
         It belongs to the thread that opened it. `after` events wait for the outermost commit.
@@ -125,12 +125,12 @@ class KnowledgeGraph:
         self._units.require().tx.on_rollback(undo)
 
     @contextmanager
-    def _work(self, by: Author, operation: str) -> Iterator[Work]:
+    def _work(self, by: Author, operation: str) -> Generator[Work]:
         with self._units.open(by, operation) as unit:
             yield Work(unit, self.catalog, self.events, strict_types=self.strict_types)
 
     @contextmanager
-    def reading(self) -> Iterator[GraphReader]:
+    def reading(self) -> Generator[GraphReader]:
         """Open one snapshot for several reads; inside a transaction it sees the own writes."""
         with self._units.read() as reader:
             yield reader

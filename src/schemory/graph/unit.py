@@ -1,7 +1,7 @@
 """The unit of work: one store transaction of one thread, and the events that wait for its end."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -78,7 +78,7 @@ class Units:
         return unit
 
     @contextmanager
-    def open(self, by: Author, operation: str) -> Iterator[Unit]:
+    def open(self, by: Author, operation: str) -> Generator[Unit]:
         """Open the outermost transaction, or a savepoint inside the thread's open one."""
         unit = self.current()
         if unit is None:
@@ -95,7 +95,7 @@ class Units:
             raise
 
     @contextmanager
-    def _outermost(self, by: Author, operation: str) -> Iterator[Unit]:
+    def _outermost(self, by: Author, operation: str) -> Generator[Unit]:
         self._events.emit(BeforeBeginTransaction())
         context = WriteContext(operation=operation, author=by.author, client=by.client)
         try:
@@ -111,7 +111,7 @@ class Units:
         self._events.emit(AfterCommit())
 
     @contextmanager
-    def _entered(self, unit: Unit) -> Iterator[None]:
+    def _entered(self, unit: Unit) -> Generator[None]:
         self._session.current = unit
         try:
             yield
@@ -122,7 +122,7 @@ class Units:
             self._session.current = None
 
     @contextmanager
-    def read(self) -> Iterator[GraphReader]:
+    def read(self) -> Generator[GraphReader]:
         """Open a snapshot; inside an open unit it is that, so that own writes are seen."""
         unit = self.current()
         if unit is not None:

@@ -285,8 +285,15 @@ def _metadata_items(call: Call, list_key: str, lines_key: str) -> list[MetadataI
     """Return the one advertised item, or the several of the older dialect."""
     if "nodeName" in call.arguments:
         return [MetadataItem(text_of(call, "nodeName"), texts_of(call.arguments["metadata"]))]
-    items = objects_of(call, list_key)
-    return [MetadataItem(_text(item, "nodeName"), texts_of(item[lines_key])) for item in items]
+    return [
+        MetadataItem(
+            _text(item, "nodeName"),
+            texts_of(item[lines_key]),
+            name_path=f"$.{list_key}[{index}].nodeName",
+            lines_path=f"$.{list_key}[{index}].{lines_key}",
+        )
+        for index, item in enumerate(objects_of(call, list_key))
+    ]
 
 
 def _joined(call: Call, parts: Sequence[tuple[str, Mapping[str, list[str]]]]) -> dict[str, Json]:
