@@ -1,7 +1,7 @@
 """`demo`: what an agent sees, shown with a real client and the real server."""
 
 import argparse
-import textwrap
+import re
 
 from schemory.cli.command import FINDING, OK, Command, Request
 from schemory.cli.output import Output, Style
@@ -57,15 +57,14 @@ def _run(request: Request) -> int:
 
 
 def _wrapped(mark: str, text: str, style: Style, out: Output) -> None:
-    """Print `text` behind `mark`, broken after commas and spaces."""
-    lines = textwrap.wrap(
-        text.replace(",", ", "),
-        _WIDTH - len(mark),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    """Print `text` behind `mark` to the letter, broken only after commas and spaces."""
+    lines = [""]
+    for piece in re.split(r"(?<=[ ,])", text):
+        if lines[-1] and len(mark) + len(lines[-1]) + len(piece.rstrip()) > _WIDTH:
+            lines.append("")
+        lines[-1] += piece
     for number, line in enumerate(lines):
-        out.line((mark if number == 0 else " " * len(mark)) + out.style(line, style))
+        out.line((mark if number == 0 else " " * len(mark)) + out.style(line.rstrip(), style))
 
 
 COMMANDS: tuple[Command, ...] = (

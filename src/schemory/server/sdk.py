@@ -22,6 +22,7 @@ from mcp_types import (
     PaginatedRequestParams,
     SubscriptionsListenRequestParams,
 )
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 import schemory
@@ -96,11 +97,12 @@ class ToolServer:
         self._peers.append(ctx.session)
 
     async def _list_tools(self, ctx: _Context, params: PaginatedRequestParams) -> HandlerResult:
-        del ctx
         if params.cursor is not None:
             raise MCPError(INVALID_PARAMS, "The tool list has one page; there is no such cursor.")
+        # Any time to live above 0 would leave clients with tools of schemas that have changed.
+        freshness = {"ttlMs": 0, "cacheScope": "private"} if _is_modern(ctx) else {}
         try:
-            return {"tools": self._toolbox.list_tools()}
+            return {**_complete(ctx), **freshness, "tools": self._toolbox.list_tools()}
         except Exception as fault:  # noqa: BLE001 (the last place before the wire)
             raise _internal_error(fault) from None
 
@@ -127,6 +129,7 @@ class ToolServer:
         except Exception as fault:  # noqa: BLE001 (the last place before the wire)
             raise _internal_error(fault) from None
         return {
+            **_complete(ctx),
             "content": [{"type": "text", "text": reply.text}],
             "structuredContent": reply.structured,
             "isError": reply.is_error,
@@ -191,6 +194,15 @@ async def _name_problems(ctx: _Context, call_next: CallNext) -> HandlerResult:
             f"Invalid parameters for {ctx.method}: {first['path']}: {first['problem']}",
             {"problems": problems},
         ) from None
+
+
+def _is_modern(ctx: _Context) -> bool:
+    return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+
+
+def _complete(ctx: _Context) -> dict[str, str]:
+    """Return the mark of a final result, which only the newest era has."""
+    return {"resultType": "complete"} if _is_modern(ctx) else {}
 
 
 def _caller(session: ServerSession, transport: str) -> Caller:
