@@ -1,0 +1,343 @@
+"""The knowledge graph against the raw engine: `python -m benchmarks.graph [--nodes N] [--json]`."""
+
+import argparse
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from itertools import count, islice
+from pathlib import Path
+
+import apsw
+from benchmarks import made, processes, raw, server
+from benchmarks.measure import Figure, as_json, by_turns, median_of, once, ratio, table
+
+from schemory.graph.inputs import NodeInput
+from schemory.graph.results import PageOptions, Room
+from schemory.graph.service import KnowledgeGraph
+from schemory.model.edge import EdgeRecord
+from schemory.model.jsonvalue import Json, compact
+from schemory.model.node import NodeRecord
+from schemory.model.text import fold
+from schemory.safety.secrets import find_secrets
+from schemory.storage.protocols import SearchQuery
+from schemory.storage.sqlite.index_text import grams_of, lines_text, match_all, name_text
+from schemory.storage.sqlite.store import SqliteStore
+from schemory.transfer.importer import import_graph
+
+HUB = "The Hub of Everything"
+BUDGET = 60_000
+RARE = "quokkazephyr"
+_ADDS = 200
+_ROUNDS = 40
+_LINES_FROM = 1 << 40
+
+
+def newcomer(number: int) -> NodeInput:
+    """Return a node that no store has yet."""
+    lines = ("Role: Keeper of the gate", "Status: Active", f"Description: {'word ' * 18}{number}")
+    return NodeInput(f"Newcomer {number} of the benchmark", "npc", lines)
+
+
+# One write
+
+
+def adding(base: Path, folder: Path) -> Iterator[Figure]:
+    """Measure one added node per transaction against the same rows written bare."""
+    ours, bare, told = (Path(shutil.copy(base, folder / f"add-{i}.db")) for i in range(3))
+    with raw.recording() as recorder, closing(made.open_store(told)) as store:
+        recorder.transactions.clear()
+        for i in range(_ADDS + 2):
+            made.graph_of(store).add_nodes([newcomer(i)])
+    written = iter(recorder.transactions)
+    numbers = count()
+    with closing(made.open_store(ours)) as store, closing(raw.connect(bare)) as db:
+        graph = made.graph_of(store)
+        times = by_turns(
+            lambda: graph.add_nodes([newcomer(next(numbers))]),
+            lambda: raw.replay(db, next(written)),
+            _ADDS,
+        )
+    yield ratio("add one node, FULL, p50", *times, 1.5, "index text and secret scan are included")
+    node = newcomer(1)
+    derive = median_of(lambda: (name_text(node.name), lines_text(node.metadata)), 200)
+    text = "\n".join(node.metadata)
+    scan = median_of(lambda: find_secrets(text, precise_only=True), 200)
+    yield Figure(name="… of it: index text", ours=derive, value=derive, value_unit="ms")
+    yield Figure(name="… of it: secret scan", ours=scan, value=scan, value_unit="ms")
+
+
+# Many writes
+
+
+def loading(folder: Path, nodes: int) -> Iterator[Figure]:
+    """Measure the import of a graph file against the same rows loaded bare."""
+    file = folder / "import.jsonl"
+    _write_file(file, nodes)
+    told, ours, bare = (folder / f"load-{i}.db" for i in range(3))
+    for path in (told, ours, bare):
+        with closing(made.open_store(path)) as store:
+            made.graph_of(store).add_nodes([newcomer(0)])
+    with raw.recording() as recorder, closing(made.open_store(told)) as store:
+        recorder.transactions.clear()
+        import_graph(store, made.SPACE, file)
+    with closing(made.open_store(ours)) as store:
+        took = once(lambda: import_graph(store, made.SPACE, file))
+    with closing(raw.connect(bare)) as db:
+        took_bare = once(raw.load(db, recorder.transactions))
+    size = f"{nodes:,} nodes, {3 * nodes:,} edges"
+    note = "parsing, checks and the secret scan are included"
+    yield ratio(f"import a file of {size}", took, took_bare, 2.0, note)
+
+
+def _write_file(file: Path, number: int) -> None:
+    nodes = list(made.nodes(number))
+    with file.open("w", encoding="utf-8") as out:
+        for node in nodes:
+            line: dict[str, Json] = {
+                "type": "node",
+                "name": node.name,
+                "nodeType": node.node_type,
+                "metadata": node.metadata,
+            }
+            out.write(compact(line) + "\n")
+        for edge in made.edges(nodes, None, 0):
+            line = {
+                "type": "edge",
+                "from": edge.from_name,
+                "to": edge.to_name,
+                "edgeType": edge.edge_type,
+                "weight": 1,
+            }
+            out.write(compact(line) + "\n")
+
+
+# Searching
+
+_PAGE_SQL = """
+SELECT n.* FROM node_index_1 AS i CROSS JOIN graph_nodes AS n
+WHERE i.node_index_1 MATCH ? AND n.id = i.rowid & 1099511627775
+ORDER BY i.rowid LIMIT 50
+"""
+_RANKED_SQL = """
+SELECT n.id, n.name, n.metadata FROM node_index_1 AS i CROSS JOIN node AS n
+WHERE i.node_index_1 MATCH ? AND n.id = i.rowid & 1099511627775
+ORDER BY i.rowid LIMIT 1001
+"""
+
+
+def searching(store_path: Path) -> Iterator[Figure]:
+    """Measure the first 50 matches of a rare and a common text against bare statements."""
+    with closing(made.open_store(store_path)) as store, closing(raw.connect(store_path)) as db:
+        for name, text in (("rare", RARE), ("common", made.COMMON)):
+            term = fold(text)
+            asked = (match_all(grams_of(term)),)
+            ours = partial(_search, store, SearchQuery(terms=(term,)))
+            bare = partial(_fetch, db, [(_PAGE_SQL, asked)])
+            note = "the first 50 rows of the postings, in any order, unverified"
+            yield ratio(
+                f"search, {name} text, vs a page", *by_turns(ours, bare, _ROUNDS), 2.0, note
+            )
+            if name == "common":
+                bare = partial(_fetch, db, [(_RANKED_SQL, asked), (_PAGE_SQL, asked)])
+                note = "up to 1,001 candidates, which decide whether the answer is ranked, and 50"
+                times = by_turns(ours, bare, _ROUNDS)
+                yield ratio("search, common text, vs the same", *times, 2.0, note)
+        graph = made.graph_of(store)
+        for name, text in (("rare", RARE), ("common", made.COMMON), ("absent", "xyzzyqq")):
+            took = median_of(partial(graph.search_nodes, text, _page_options()), _ROUNDS)
+            note = "search_nodes as a tool calls it: matches, neighbours, edges within the budget"
+            yield Figure(
+                name=f"search_nodes, {name}", ours=took, value=took, value_unit="ms", note=note
+            )
+
+
+def _search(store: SqliteStore, query: SearchQuery) -> object:
+    with store.read(made.SPACE) as reader:
+        return reader.search(query, after=None, limit=50)
+
+
+def _fetch(
+    db: apsw.Connection, statements: Sequence[tuple[str, Sequence[int | str]]]
+) -> list[object]:
+    db.execute("BEGIN")
+    rows = [row for sql, bound in statements for row in db.execute(sql, bound)]
+    db.execute("COMMIT")
+    return list(rows)
+
+
+# Opening
+
+_NODE_SQL = "SELECT * FROM graph_nodes WHERE project = 1 AND name = ?"
+_AROUND_SQL = """
+SELECT * FROM graph_nodes WHERE project = 1 AND id IN (
+  SELECT to_id FROM edge INDEXED BY edge_by_triple WHERE project = 1 AND from_id = ?1
+  UNION SELECT from_id FROM edge INDEXED BY edge_by_to WHERE project = 1 AND to_id = ?1
+  ORDER BY 1 LIMIT ?2)
+"""
+_TOUCHING_SQL = """
+SELECT * FROM graph_edges WHERE project = 1 AND id IN (
+  SELECT id FROM (SELECT id FROM edge INDEXED BY edge_by_triple
+                  WHERE project = 1 AND from_id = ?1 ORDER BY to_id LIMIT ?2)
+  UNION ALL
+  SELECT id FROM (SELECT id FROM edge INDEXED BY edge_by_to
+                  WHERE project = 1 AND to_id = ?1 ORDER BY from_id LIMIT ?2))
+"""
+
+
+def opening(store_path: Path, names: Sequence[str]) -> Iterator[Figure]:
+    """Measure opened nodes with their neighbourhood against bare statements."""
+    with closing(made.open_store(store_path)) as store, closing(raw.connect(store_path)) as db:
+        graph = made.graph_of(store)
+        ids = {name: _node_id(db, name) for name in (*names, HUB)}
+        turn = {"ours": count(), "raw": count()}
+
+        def next_name(who: str) -> str:
+            return names[next(turn[who]) % len(names)]
+
+        def bare() -> object:
+            name = next_name("raw")
+            return _fetch(db, _open_statements(name, ids[name], 1000))
+
+        times = by_turns(
+            lambda: graph.open_nodes([next_name("ours")], _page_options()), bare, 5 * _ROUNDS
+        )
+        yield ratio("open a node", *times, 2.0)
+        shown = len(graph.open_nodes([HUB], _page_options()).nodes) - 1
+        statements = _open_statements(HUB, ids[HUB], shown)
+        times = by_turns(
+            lambda: graph.open_nodes([HUB], _page_options()),
+            partial(_fetch, db, statements),
+            _ROUNDS,
+        )
+        degree = len(db.execute("SELECT 1 FROM edge WHERE from_id = ?", (ids[HUB],)).fetchall())
+        note = f"a page of {shown} neighbours within {BUDGET:,} bytes, LIMIT {shown} bare"
+        yield ratio(f"open a hub of {degree:,} edges", *times, 2.0, note)
+
+
+def _open_statements(name: str, node_id: int, limit: int) -> list[tuple[str, Sequence[int | str]]]:
+    return [
+        (_NODE_SQL, (name,)),
+        (_AROUND_SQL, (node_id, limit)),
+        (_TOUCHING_SQL, (node_id, limit)),
+    ]
+
+
+def _node_id(db: apsw.Connection, name: str) -> int:
+    return int(db.execute("SELECT id FROM node WHERE project = 1 AND name = ?", (name,)).get)
+
+
+def _page_options() -> PageOptions:
+    return PageOptions(room=Room(max_bytes=BUDGET, size_of=_size_of))
+
+
+def _size_of(record: NodeRecord | EdgeRecord) -> int:
+    if isinstance(record, NodeRecord):
+        node = record.node
+        wire: object = {
+            "name": node.name,
+            "nodeType": node.node_type,
+            "metadata": node.metadata,
+        }
+    else:
+        edge = record.edge
+        wire = {
+            "from": edge.from_name,
+            "to": edge.to_name,
+            "edgeType": edge.edge_type,
+            "weight": edge.weight,
+        }
+    return len(compact(wire).encode()) + 1
+
+
+# Growth
+
+
+def growing(stores: dict[int, Path], folder: Path) -> Iterator[Figure]:
+    """Measure how the cost of three verbs grows with the graph."""
+    costs: dict[str, dict[int, float]] = {}
+    for nodes, path in stores.items():
+        copied = Path(shutil.copy(path, folder / f"growth-{nodes}.db"))
+        with closing(made.open_store(copied)) as store:
+            for verb, took in _costs(made.graph_of(store), nodes).items():
+                costs.setdefault(verb, {})[nodes] = took
+        copied.unlink()
+    for verb, by_size in costs.items():
+        sizes = sorted(by_size)
+        note = ", ".join(f"{size:,} nodes: {by_size[size]:.3g} ms" for size in sizes)
+        yield Figure(
+            name=f"growth of {verb}",
+            ours=by_size[sizes[-1]],
+            raw=by_size[sizes[0]],
+            value=by_size[sizes[-1]] / by_size[sizes[0]],
+            goal=2.0,
+            note=f"raw column = the smallest graph; {note}",
+        )
+
+
+def _costs(graph: KnowledgeGraph, nodes: int) -> dict[str, float]:
+    numbers = count()
+    names = [node.name for node in islice(made.nodes(nodes), nodes // 2, nodes // 2 + 50)]
+    turns = count()
+    verbs: dict[str, Callable[[], object]] = {
+        "add_nodes": lambda: graph.add_nodes([newcomer(next(numbers))]),
+        "open_nodes": lambda: graph.open_nodes([names[next(turns) % len(names)]], _page_options()),
+        "search_nodes, rare": lambda: graph.search_nodes(RARE, _page_options()),
+    }
+    return {verb: median_of(work, 3 * _ROUNDS) for verb, work in verbs.items()}
+
+
+# Everything
+
+
+def make_stores(folder: Path, nodes: int) -> dict[int, Path]:
+    """Fill three stores, each ten times the size of the one before."""
+    stores: dict[int, Path] = {}
+    for size in (nodes // 100, nodes // 10, nodes):
+        _say(f"filling a store of {size:,} nodes and {3 * size:,} edges")
+        stores[size] = folder / f"store-{size}.db"
+        with closing(made.open_store(stores[size])) as store:
+            made.fill(store, size, hub=HUB, hub_edges=size // 2)
+            made.graph_of(store).add_nodes([NodeInput(f"The {RARE} of old", "npc")])
+    return stores
+
+
+def figures(folder: Path, nodes: int) -> Iterator[Figure]:
+    """Yield every figure, as it is measured."""
+    stores = make_stores(folder, nodes)
+    largest = stores[max(stores)]
+    names = [node.name for node in islice(made.nodes(max(stores)), 500, 600)]
+    for title, part in (
+        ("one write", adding(largest, folder)),
+        ("many writes", loading(folder, nodes // 5)),
+        ("searching", searching(largest)),
+        ("opening", opening(largest, names)),
+        ("growth", growing(stores, folder)),
+        ("8 processes", processes.writing(folder)),
+        ("memory", server.remembering(largest, HUB, RARE)),
+    ):
+        _say(f"measuring {title}")
+        yield from part
+
+
+def _say(text: str) -> None:
+    print(f"... {text}", file=sys.stderr, flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark and print its table; 1 = a goal was missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.graph", description=__doc__)
+    parser.add_argument("--nodes", type=int, default=100_000, help="nodes of the largest graph")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--folder", type=Path, help="where to work; default: a temporary folder")
+    chosen = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(dir=chosen.folder, prefix="schemory-bench-") as folder:
+        found = list(figures(Path(folder), max(1000, chosen.nodes)))
+    print(as_json(found) if chosen.json else table(found))
+    return int(any(figure.is_met is False for figure in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
