@@ -7,6 +7,7 @@ from schemory.model.edge import Edge, EdgeChange, EdgeRecord, NewEdge
 from schemory.storage.sqlite.adjacent import edge_rows
 from schemory.storage.sqlite.images import Kind
 from schemory.storage.sqlite.ledger import LedgerEntry, highest_ids
+from schemory.storage.sqlite.node_ids import NodeIds
 from schemory.storage.sqlite.rows import Row, edge_record, extra_text
 from schemory.storage.sqlite.space import Space
 from schemory.storage.sqlite.types import Types, TypeTable
@@ -47,11 +48,13 @@ class EdgeWriter:
 
     Args:
         entry: The ledger's entry of this transaction, which knows its time and author.
+        node_ids: Shared with the writer of nodes.
     """
 
-    def __init__(self, space: Space, entry: LedgerEntry) -> None:
+    def __init__(self, space: Space, entry: LedgerEntry, node_ids: NodeIds) -> None:
         self._space = space
         self._entry = entry
+        self._node_ids = node_ids
         self._types = Types(space, TypeTable.EDGE)
 
     def forget(self) -> None:
@@ -66,7 +69,7 @@ class EdgeWriter:
         """
         now, author = self._entry.now, self._entry.context.author
         first = highest_ids(self._space)[Kind.EDGE] + 1
-        ends = self._ids_of(
+        ends = self._node_ids.of(
             name for new in edges for name in (new.edge.from_name, new.edge.to_name)
         )
         records = tuple(
@@ -111,7 +114,7 @@ class EdgeWriter:
             return tuple(self.update((change,))[0] for change in changes)
         rows = edge_rows(self._space, (change.id for change in changes))
         keys = [change.key for change in changes if change.key is not None]
-        ends = self._ids_of(name for key in keys for name in key[:2])
+        ends = self._node_ids.of(name for key in keys for name in key[:2])
         states: dict[int, EdgeState] = {}
         for change in changes:
             old = _state(rows[change.id])
@@ -187,16 +190,6 @@ class EdgeWriter:
             for edge_id, state in states.items()
             for end in (state.from_id, state.to_id)
         )
-
-    def _ids_of(self, names: Iterable[str]) -> dict[str, int]:
-        sql = "SELECT id FROM node WHERE project = ? AND name = ?"
-        found: dict[str, int] = {}
-        for name in dict.fromkeys(names):
-            ids = self._space.ints(sql, name)
-            if not ids:
-                raise ValueError("an edge's end does not exist")
-            found[name] = ids[0]
-        return found
 
 
 def _with_float_weight(edge: Edge) -> Edge:

@@ -13,6 +13,7 @@ from schemory.model.node import NewNode, Node, NodeChange, NodeRecord
 from schemory.storage.sqlite import index
 from schemory.storage.sqlite.images import Kind
 from schemory.storage.sqlite.ledger import LedgerEntry, highest_ids
+from schemory.storage.sqlite.node_ids import NodeIds
 from schemory.storage.sqlite.rows import (
     Row,
     extra_text,
@@ -54,11 +55,13 @@ class NodeWriter:
 
     Args:
         entry: The ledger's entry of this transaction, which knows its time and author.
+        node_ids: Shared with the writer of edges.
     """
 
-    def __init__(self, space: Space, entry: LedgerEntry) -> None:
+    def __init__(self, space: Space, entry: LedgerEntry, node_ids: NodeIds) -> None:
         self._space = space
         self._entry = entry
+        self._node_ids = node_ids
         self._types = Types(space, TypeTable.NODE)
         self._indexed_up_to = highest_ids(space)[Kind.NODE]
 
@@ -100,6 +103,7 @@ class NodeWriter:
             for node_id, new in enumerate(nodes, first)
         )
         self._space.write(_INSERT, self._values_of_records(records))
+        self._node_ids.learn(records)
         return records
 
     def _values_of_records(self, records: Sequence[NodeRecord]) -> Iterator[Row]:
@@ -170,6 +174,7 @@ class NodeWriter:
         renamed = [row for row in rows.values() if states[row[0]].node.name != row[1]]
         self._entry.keep(Kind.NODE, rows.values())
         self._entry.keep_names((row[1], row[0]) for row in renamed)
+        self._node_ids.forget()
         self._unindex(rows.values())
         if len(renamed) > 1:  # free the names first; no name can begin with a control character
             free = "UPDATE node SET name = char(1) || id WHERE id = ?2 AND project = ?1"
@@ -214,6 +219,7 @@ class NodeWriter:
         if keeps_past:
             self._entry.keep(Kind.NODE, rows)
             self._entry.keep_names((row[1], row[0]) for row in rows)
+        self._node_ids.forget()
         self._unindex(rows)
         sql = "DELETE FROM node WHERE id = ?2 AND project = ?1"
         self._space.write(sql, ((row[0],) for row in rows))

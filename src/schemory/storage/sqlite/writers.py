@@ -8,6 +8,7 @@ from schemory.storage.sqlite.adjacent import touching_ids
 from schemory.storage.sqlite.edge_writer import EdgeWriter
 from schemory.storage.sqlite.images import Kind
 from schemory.storage.sqlite.ledger import LedgerEntry
+from schemory.storage.sqlite.node_ids import NodeIds
 from schemory.storage.sqlite.node_writer import NodeWriter
 from schemory.storage.sqlite.space import Space
 
@@ -22,14 +23,16 @@ class Writers:
 
     def __init__(self, space: Space, entry: LedgerEntry) -> None:
         self.entry = entry
-        self.nodes = NodeWriter(space, entry)
-        self.edges = EdgeWriter(space, entry)
+        self._node_ids = NodeIds(space)
+        self.nodes = NodeWriter(space, entry, self._node_ids)
+        self.edges = EdgeWriter(space, entry, self._node_ids)
         self._space = space
 
     def forget(self, indexed_up_to: int) -> None:
         """Forget what a savepoint took back, which began at that mark."""
         self.nodes.forget(indexed_up_to)
         self.edges.forget()
+        self._node_ids.forget()
 
     def delete_nodes(self, ids: Sequence[int], *, keeps_past: bool = True) -> int:
         """Delete nodes and every edge that touches them; returns how many edges went."""
