@@ -1,7 +1,7 @@
 """Toolset `admin` (`--manage-schemas`): schemas defined and removed while the server runs."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, cast
 
 from schemory.model.jsonvalue import Json
 from schemory.tools.bench import Bench, Spec, text_of
@@ -14,9 +14,8 @@ _TEXT: Final[Mapping[str, Json]] = {"type": "string"}
 
 def _define_schema(bench: Bench, call: Call) -> Reply:
     before = set(bench.catalog.types())
-    document = call.arguments["schema"]
-    bench.graph.define_schema(document)
-    node_type = _type_of(document)
+    document = cast("Mapping[str, Json]", call.arguments["schema"])
+    node_type = bench.graph.define_schema(document).node_type
     verb = "Redefined" if node_type in before else "Defined"
     return bench.replies.success(_about(node_type), f"{verb} {node_type}")
 
@@ -25,11 +24,6 @@ def _remove_schema(bench: Bench, call: Call) -> Reply:
     node_type = find_schema(bench, text_of(call, "nodeType")).node_type
     bench.graph.remove_schema(node_type)
     return bench.replies.success(_about(node_type), f"Removed the schema of {node_type}")
-
-
-def _type_of(document: Json) -> str:
-    name = document.get("name") if isinstance(document, Mapping) else None
-    return str(name).removeprefix("add_")
 
 
 def _about(node_type: str) -> dict[str, Json]:

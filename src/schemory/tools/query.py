@@ -16,6 +16,7 @@ from schemory.tools.bench import (
     texts_of,
     whole_of,
 )
+from schemory.tools.coerce import NO_JSON, as_kind
 from schemory.tools.fitting import counted
 from schemory.tools.graph import shown_edges, shown_nodes, side_notes, write_reply
 from schemory.tools.registry import Call, Reply
@@ -91,7 +92,7 @@ def query_nodes(bench: Bench, call: Call) -> Reply:
     """Answer a page of the nodes that fulfil all conditions."""
     graph, after = bench.graph_for(call), bench.position(call, "query_nodes")
     filters = [
-        Filter(str(item["property"]), cast("FilterOp", item.get("op", "eq")), item.get("value"))
+        Filter(str(item["property"]), cast("FilterOp", item.get("op", "eq")), _value(item))
         for item in (objects_of(call, "filters") if "filters" in call.arguments else ())
     ]
 
@@ -110,6 +111,14 @@ def query_nodes(bench: Bench, call: Call) -> Reply:
         return bench.replies.success(data, f"Found {counted(len(found.nodes), 'node')}")
 
     return shrinking(bench, whole_of(call, "limit") or _DEFAULT_PAGE, page)
+
+
+def _value(item: Mapping[str, Json]) -> Json:
+    """Return what to compare with; a list and a flag may come as JSON text."""
+    given = item.get("value")
+    due = {"in": "array", "exists": "boolean"}.get(str(item.get("op")))
+    found = as_kind(due, given) if due else NO_JSON
+    return given if found is NO_JSON else found
 
 
 def _sort(given: Json) -> Sort | None:
