@@ -164,7 +164,7 @@ class SqliteStore:
                 self._finish(db, tx)
             except BaseException as error:  # noqa: BLE001 (raised again, told in our words)
                 _roll_back(db)
-                _raise_after(error, self.location, tx.run_undoers() if tx else [])
+                _raise_after(error, self.location, tx.compensations.run() if tx else [])
 
     @contextmanager
     def _alone(self) -> Generator[apsw.Connection]:

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from schemory.model.edge import EdgeChange, EdgeRecord, NewEdge
 from schemory.model.node import NewNode, NodeChange, NodeRecord
+from schemory.storage.compensations import Compensations
 from schemory.storage.protocols import Commit, KeptLine
 from schemory.storage.sqlite.graph import SqliteGraphReader
 from schemory.storage.sqlite.ledger import LedgerEntry
@@ -15,13 +16,17 @@ from schemory.storage.sqlite.writers import Writers
 
 
 class SqliteGraphTransaction(SqliteGraphReader):
-    """A space inside the writer connection's open transaction; reads see its own writes."""
+    """A space inside the writer connection's open transaction; reads see its own writes.
+
+    Attributes:
+        compensations: For the store, which runs them when it does not commit.
+    """
 
     def __init__(self, space: Space, name: str, entry: LedgerEntry) -> None:
         super().__init__(space, name)
         self._entry = entry
         self._writers = Writers(space, entry)
-        self._undoers: list[Callable[[], None]] = []
+        self.compensations = Compensations()
         self._purged = 0
 
     @property
@@ -109,22 +114,12 @@ class SqliteGraphTransaction(SqliteGraphReader):
         Undoers run in reverse order; a failing one does not stop the rest, and all failures are
         raised together as an ExceptionGroup.
         """
-        self._undoers.append(undo)
+        self.compensations.add(undo)
 
     def close(self) -> bool:
         """Write index rows and the ledger's entry; returns False when nothing was written."""
         self._settle()
         return self._entry.close(purged=self._purged)
-
-    def run_undoers(self) -> list[Exception]:
-        """Run what was registered for a rollback; returns what failed."""
-        failures: list[Exception] = []
-        while self._undoers:
-            try:
-                self._undoers.pop()()
-            except Exception as failure:  # noqa: BLE001 (all run; failures are raised together)
-                failures.append(failure)
-        return failures
 
     def _settle(self) -> None:
         self._writers.nodes.settle()
