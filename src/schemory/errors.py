@@ -146,6 +146,22 @@ class LimitExceededError(SchemoryError):
     code = "LIMIT_EXCEEDED"
 
 
+class PathNotAllowedError(SchemoryError):
+    """A path lies outside the allowed roots; whether it exists is not told."""
+
+    code = "PATH_NOT_ALLOWED"
+
+    def __init__(self, field: str, path: str, roots: Sequence[str]) -> None:
+        message = f"{field} lies outside the allowed roots: {path!r}"
+        suggestion = (
+            f"Use a path inside {', '.join(roots)}, or start the server with that root allowed."
+            if roots
+            else "Pass project_path, or start the server with that root allowed."
+        )
+        problem = Problem(code=self.code, path=f"$.{field}", message=message, suggestion=suggestion)
+        super().__init__(message, problems=[problem], suggestions=[suggestion])
+
+
 class UnsupportedError(SchemoryError):
     """This store or build cannot do that."""
 

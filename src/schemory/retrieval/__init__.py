@@ -1,0 +1,1 @@
+"""Pure text and scores for search: tokens, stems, phrases, snippets, ranking; no SQL."""
