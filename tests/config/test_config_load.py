@@ -168,6 +168,43 @@ def test_a_postgresql_url_is_taken_and_shown_without_its_password(home: Path) ->
     assert settings.store_location == "postgresql://app:***@db/x"
 
 
+@pytest.mark.covers("config.project")
+def test_a_project_is_named_by_its_folder_or_by_its_id(home: Path) -> None:
+    folder = home.parent / "api"
+    folder.mkdir()
+    by_path = load(home, {"MEMORY_PROJECT": "./api"})
+    assert by_path.space.startswith("pathhash:")
+    assert by_path.project is not None
+    assert by_path.project.canonical_path == str(folder)
+    assert load(home, {"MEMORY_PROJECT": "api"}).space == by_path.space
+    assert load(home, {"MEMORY_PROJECT": "acme"}).space == "acme"
+    assert load(home, {"MEMORY_PROJECT": "git:host/a/b"}).space == "git:host/a/b"
+    environ = {"MEMORY_PROJECT_ID": "acme"}
+    assert load(home, {}, environ).space == "acme"
+    assert load(home, {"MEMORY_PROJECT": "./api"}, environ).space == by_path.space
+
+
+@pytest.mark.covers("config.project")
+def test_a_repository_is_a_project_by_its_remote_and_its_env_may_name_it(home: Path) -> None:
+    folder = home.parent / "repo"
+    for part in ("objects", "refs"):
+        (folder / ".git" / part).mkdir(parents=True)
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    config = '[remote "origin"]\n\turl = https://user:tok@example.org/org/api.git\n'
+    (folder / ".git" / "config").write_text(config)
+    (folder / "src").mkdir()
+    assert load(home, {"MEMORY_PROJECT": "repo/src"}).space == "git:example.org/org/api"
+    (folder / ".env").write_text("MEMORY_PROJECT_ID=own\n")
+    assert load(home, {"MEMORY_PROJECT": "repo"}).space == "own"
+
+
+@pytest.mark.covers("config.project")
+@pytest.mark.parametrize("text", ["./nowhere", "bad\x07id", "x" * 201])
+def test_a_project_that_cannot_be_is_an_error(home: Path, text: str) -> None:
+    error = complaint(home, {"MEMORY_PROJECT": text}, {})
+    assert error.problems[0].path == "--project"
+
+
 @pytest.mark.covers("config.unknown_key")
 def test_unknown_memory_keys_are_warnings_with_the_nearest_name(home: Path) -> None:
     settings = load(home, {}, {"MEMORY_TOLS": "full", "MEMORYX": "1", "PATH": "/bin"})

@@ -241,14 +241,14 @@ def test_what_is_written_carries_the_clients_name_and_version(app: App, lane: La
 
 
 def test_an_unknown_tool_is_a_protocol_error(app: App, lane: Lane) -> None:
-    async def talk() -> None:
+    async def talk() -> MCPError:
         server = ToolServer(app.toolbox, lane, transport="test")
         async with Client(server.sdk) as client:
-            await client.call_tool("opn_nodes", {})
+            with pytest.raises(MCPError, match="opn_nodes") as caught:
+                await client.call_tool("opn_nodes", {})
+        return caught.value
 
-    with pytest.raises(MCPError, match="opn_nodes") as caught:
-        asyncio.run(talk())
-    assert caught.value.code == -32602
+    assert asyncio.run(talk()).code == -32602
 
 
 def test_a_lane_hands_back_results_and_failures_in_turn() -> None:

@@ -9,6 +9,7 @@ _SWITCHES = (
     ("--strict-types", "MEMORY_STRICT_TYPES", "refuse nodes whose type no schema defines"),
     ("--manage-schemas", "MEMORY_MANAGE_SCHEMAS", "let agents define and remove schemas"),
     ("--allow-cross-project", "MEMORY_ALLOW_CROSS_PROJECT", "let tools take a project_id"),
+    ("--sdk", "MEMORY_SDK", "serve through the MCP SDK, which this version does in any case"),
 )
 
 

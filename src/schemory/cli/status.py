@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import schemory
 from schemory.cli.command import OK, Command, Request
 from schemory.cli.output import Output, Style, count_of
-from schemory.config import DEFAULT_SPACE
+from schemory.config import DEFAULT_SPACE, Settings
 from schemory.model.jsonvalue import Json
 
 if TYPE_CHECKING:
@@ -47,11 +47,7 @@ def status_of(app: "App") -> dict[str, Json]:
             "location": settings.store_location,
             "chosenBy": settings.store_source,
         },
-        "project": {
-            "id": settings.space,
-            "resolvedBy": settings.space_source,
-            "isShared": settings.space == DEFAULT_SPACE,
-        },
+        "project": _project_of(settings),
         "graph": {
             "nodes": counts.nodes,
             "edges": counts.edges,
@@ -78,16 +74,31 @@ def status_of(app: "App") -> dict[str, Json]:
     }
 
 
+def _project_of(settings: Settings) -> dict[str, Json]:
+    project = settings.project
+    facts: dict[str, Json] = {
+        "id": settings.space,
+        "chosenBy": settings.space_source,
+        "isShared": settings.space == DEFAULT_SPACE,
+    }
+    if project is not None:
+        facts["resolvedBy"] = project.resolved_by.value
+        facts["displayName"] = project.display_name
+        facts["canonicalPath"] = project.canonical_path
+    return facts
+
+
 def _show(facts: Mapping[str, Json], out: Output) -> None:
     store, project, graph, schemas, tools = (
         _part(facts, name) for name in ("store", "project", "graph", "schemas", "tools")
     )
     out.line(f"{out.style('schemory', Style.BOLD)} {facts['version']}")
     types = _part(schemas, "types")
-    shared = f", {_SHARED}" if project["isShared"] else ""
+    where = f", {project['canonicalPath']}" if project.get("canonicalPath") else ""
+    shared = f", {_SHARED}" if project["isShared"] else where
     shown = {
         "store": f"{store['location']} ({store['chosenBy']})",
-        "project": f"{project['id']} ({project['resolvedBy']}{shared})",
+        "project": f"{project['id']} ({project['chosenBy']}{shared})",
         "graph": _graph_line(graph),
         "node types": _types_line(_part(graph, "nodeTypes")),
         "schemas": f"{len(types):,} types"

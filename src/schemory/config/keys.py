@@ -173,6 +173,13 @@ KEYS: tuple[SettingKey, ...] = (
         parse=_whole(0),
     ),
     SettingKey(
+        name="MEMORY_SDK",
+        flag="--sdk",
+        default="0",
+        meaning="Serve through the MCP SDK, which this version does in any case.",
+        parse=_flag,
+    ),
+    SettingKey(
         name="MEMORY_DEBUG",
         flag="--debug",
         default="0",

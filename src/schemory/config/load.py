@@ -13,13 +13,13 @@ from typing import cast
 
 from schemory.config.keys import CONFIG_FILE_NAME, HOME_FOLDER, KEY_BY_NAME, KEYS, SettingKey
 from schemory.config.settings import DEFAULT_SPACE, Raw, Settings, mask_url
-from schemory.errors import ConfigError, Problem
+from schemory.errors import ConfigError, Problem, SchemoryError
+from schemory.model.project import GIT_PREFIX, PATH_PREFIX, ProjectIdentity
 
 _PREFIX = "MEMORY_"
 _STORE_KEYS = ("MEMORY_FILE", "MEMORY_FILE_PATH", "MEMORY_DB_PATH")
 _PROJECT_KEYS = ("MEMORY_PROJECT", "MEMORY_PROJECT_ID")
 _URL_SCHEMES = ("postgresql://", "postgres://")
-_MAX_PROJECT_ID_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ def _warn_unknown(loader: _Loader) -> None:
 
 def _assemble(loader: _Loader, config_file: Path | None) -> Settings:
     database, graph_file, store_source = _store(loader)
-    space, space_source = _space(loader)
+    project, space_source = _project(loader)
     toolsets = tuple(str(name) for name in loader.parsed(KEY_BY_NAME["MEMORY_TOOLSET"]))
     manage_schemas = bool(loader.value("MEMORY_MANAGE_SCHEMAS"))
     if manage_schemas and "admin" not in toolsets:
@@ -234,8 +234,9 @@ def _assemble(loader: _Loader, config_file: Path | None) -> Settings:
         database=database,
         graph_file=graph_file,
         store_source=store_source,
-        space=space,
+        space=project.id if project else DEFAULT_SPACE,
         space_source=space_source,
+        project=project,
         schema_folders=_schema_folders(loader),
         schemas_named=loader.find("MEMORY_SCHEMAS") is not None,
         packs=tuple(str(name) for name in loader.parsed(KEY_BY_NAME["MEMORY_PACKS"])),
@@ -285,19 +286,43 @@ def _database(text: str, source: str, loader: _Loader) -> str:
     return str(loader.path(text, source))
 
 
-def _space(loader: _Loader) -> tuple[str, str]:
+def _project(loader: _Loader) -> tuple[ProjectIdentity | None, str]:
+    """Return the project that was named, if any, and what named it."""
     found = loader.find(*_PROJECT_KEYS)
     if found is None:
-        return DEFAULT_SPACE, "default"
-    _, value = found
-    text = str(value.raw).strip()
-    if not text or len(text) > _MAX_PROJECT_ID_CHARS or not text.isprintable():
-        loader.findings.add(
-            value.source,
-            f"{value.source} is no project id; allowed: 1 to {_MAX_PROJECT_ID_CHARS} "
-            "printable characters",
-        )
-    return text, value.source
+        return None, "default"
+    # Hashing and reading git's files is only for those who name a project.
+    from schemory.identity.resolve import (  # noqa: PLC0415 (see above)
+        ProjectRules,
+        real_roots,
+        resolve_project,
+    )
+
+    name, value = found
+    text = str(value.raw)
+    is_path = name == "MEMORY_PROJECT" and _is_path(text, loader)
+    path = str(loader.path(text, value.source)) if is_path else None
+    roots = loader.parsed(KEY_BY_NAME["MEMORY_ALLOWED_ROOTS"])
+    rules = ProjectRules(
+        allowed_roots=real_roots([str(loader.path(str(root), "")) for root in roots]),
+        max_id_chars=cast("int", loader.value("MEMORY_MAX_PROJECT_ID_CHARS")),
+    )
+    try:
+        project = resolve_project(path, None if is_path else text, rules)
+    except SchemoryError as error:
+        told = f"{value.source} is {text!r}: {error.message}; allowed: a folder, or a project's id"
+        loader.findings.add(value.source, told)
+        return None, value.source
+    loader.findings.warnings.extend(project.warnings)
+    return project, value.source
+
+
+def _is_path(text: str, loader: _Loader) -> bool:
+    """Return whether a project is named by its folder; a name alone is one only if it exists."""
+    if text.startswith((GIT_PREFIX, PATH_PREFIX)):
+        return False
+    looks_so = text in {".", "..", "~"} or "/" in text or os.sep in text
+    return looks_so or loader.path(text, "").is_dir()
 
 
 def _schema_folders(loader: _Loader) -> tuple[Path, ...]:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from schemory.model.project import DEFAULT_PROJECT, ProjectIdentity
+
 Raw: TypeAlias = str | tuple[str, ...]
 """A setting before it is parsed: one text, or several."""
 
-DEFAULT_SPACE = "default"
+DEFAULT_SPACE = DEFAULT_PROJECT
 """The space of everything that was started without a project; shared by all of it."""
 
 _URL_PASSWORD = re.compile(r"(?<=://)([^/?#@:]*):([^/?#]*)@")
@@ -35,6 +37,7 @@ class Settings:
         store_source: What chose the store: a flag, an environment key, the config file, `default`.
         space: The graph space, the same text as the project's id.
         space_source: What chose it, likewise.
+        project: Whom the space belongs to; None for the shared space.
         schema_folders: Absolute; those that were named, else the user's own folder.
         schemas_named: Whether they were named; the user's own folder need not be there.
         packs: Names of built-in packs.
@@ -48,6 +51,7 @@ class Settings:
     store_source: str
     space: str
     space_source: str
+    project: ProjectIdentity | None
     schema_folders: tuple[Path, ...]
     schemas_named: bool
     packs: tuple[str, ...]
