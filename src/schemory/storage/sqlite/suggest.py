@@ -148,7 +148,7 @@ def lines_naming(db: apsw.Connection, number: int, name: str, limit: int) -> tup
 
 def _naming(source: Source, name: str) -> Iterator[LineHit]:
     with closing(source(0)) as rows:
-        for _, node_name, _, stored in islice(rows, _MOST_LINES_READ):
+        for _, _, node_name, _, stored in islice(rows, _MOST_LINES_READ):
             for line in parse_lines(stored):
                 value = nfc(parse_line(line).value)
                 if value == name or name in value.split(", "):
