@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -74,6 +75,18 @@ class Desk:
 DeskMaker: TypeAlias = Callable[..., Desk]
 
 
+def _catalog(packs: tuple[str, ...], folders: tuple[str | Path, ...]) -> SchemaCatalog:
+    if any(isinstance(folder, Path) for folder in folders):  # its files may change
+        return _read_catalog.__wrapped__(packs, folders)
+    return _read_catalog(packs, folders)
+
+
+@cache
+def _read_catalog(packs: tuple[str, ...], folders: tuple[str | Path, ...]) -> SchemaCatalog:
+    sources: list[Source] = [FolderSource(FIXTURES / "schemas" / folder) for folder in folders]
+    return SchemaCatalog([*sources, *(PackSource(name) for name in packs)])
+
+
 @pytest.fixture(scope="session")
 def open_desk() -> Iterator[DeskMaker]:
     """Make desks: `packs`, schema `folders` (of tests/fixtures/schemas or paths), settings."""
@@ -87,9 +100,7 @@ def open_desk() -> Iterator[DeskMaker]:
             **settings: Any,
         ) -> Desk:
             counter = itertools.count(1)
-            sources: list[Source] = [FolderSource(FIXTURES / "schemas" / f) for f in folders]
-            sources += [PackSource(name) for name in packs]
-            catalog = SchemaCatalog(sources)
+            catalog = _catalog(packs, folders)
             if beside is None:
                 store = SqliteStore.open(
                     ":memory:", now=lambda: NOON, ids=lambda: f"id-{next(counter)}"

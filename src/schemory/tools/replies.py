@@ -92,11 +92,11 @@ def internal_reply(error_id: str) -> Reply:
     """Return the answer to a failure of our own: an id to find the log entry by, nothing else."""
     return as_reply(
         {
-            "error": "The server failed inside; nothing was stored by this call.",
+            "error": "The server failed inside.",
             "error_code": "INTERNAL",
             "context": {"errorId": error_id},
             "suggestions": [
-                "Try the call once more.",
+                "Look whether the call took effect before repeating it.",
                 f"If it fails again, report error {error_id} with the server's log.",
             ],
         },

@@ -1,7 +1,6 @@
 """`Toolbox`: the current tools over one graph; lists them, calls them, tells when they change."""
 
 import threading
-import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
@@ -123,6 +122,8 @@ class Toolbox:
         return reply
 
     def _failed(self, fault: Exception) -> Reply:
+        import uuid  # noqa: PLC0415 (a start-up should not pay for failures)
+
         error_id = uuid.uuid4().hex[:12]
         if self.on_internal_error is not None:
             self.on_internal_error(error_id, fault)
