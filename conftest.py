@@ -44,16 +44,16 @@ def _hold_session(example: Example) -> str | None:
             command,
             shell=True,
             executable="/bin/bash",
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             encoding="utf-8",
             timeout=_TIMEOUT_SECONDS,
             env=_environment(),
             check=False,
         )
-        got = done.stdout + done.stderr
-        if not OutputChecker().check_output(wanted, got, ELLIPSIS):
-            return f"$ {command}\nexpected:\n{wanted}\ngot:\n{got}"
+        if not OutputChecker().check_output(wanted, done.stdout, ELLIPSIS):
+            return f"$ {command}\nexpected:\n{wanted}\ngot:\n{done.stdout}"
     return None
 
 
@@ -63,7 +63,9 @@ def _commands(body: str) -> Iterator[tuple[str, str]]:
         count = 1
         while lines[count - 1].endswith("\\\n"):
             count += 1
-        yield "".join(lines[:count]).rstrip("\n"), "".join(lines[count:])
+        # Dots at the end of a line stand for the line's end too: long lines can be broken.
+        wanted = "".join(lines[count:]).replace("...\n", "...")
+        yield "".join(lines[:count]).rstrip("\n"), wanted
 
 
 def _environment() -> dict[str, str]:

@@ -71,7 +71,7 @@ def test_new_writes_a_schema_that_loads_without_a_warning(
 ) -> None:
     made = cli(
         *("schema", "new", "book", "--to", "s", "--description", "A book"),
-        *("--property", "pages:integer", "--property", "state!=read|unread"),
+        *("--property", "pages:integer", "--property", "state!=read,unread"),
         *("--relation", "author=written_by:person"),
     )
     assert made.code == 0

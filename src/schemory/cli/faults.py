@@ -22,6 +22,7 @@ def show_error(error: SchemoryError, out: Output) -> int:
 
         out.json(error_reply(error).structured)
         return exit_code(error)
+    out.stdout.flush()
     err = Output(stdout=out.stderr, stderr=out.stderr, colour=out.colour)
     err.line(f"{err.style('error:', Style.RED)} {err.style(error.message, Style.BOLD)}")
     for problem in error.problems[:MAX_PROBLEMS]:

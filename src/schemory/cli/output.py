@@ -51,7 +51,8 @@ class Output:
         self.stdout.write(text + "\n")
 
     def note(self, text: str) -> None:
-        """Print a line on stderr, beside the result."""
+        """Print a line on stderr, beside the result and after what was printed so far."""
+        self.stdout.flush()
         self.stderr.write(visible(text) + "\n")
 
     def style(self, text: str, style: Style) -> str:

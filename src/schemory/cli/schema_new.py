@@ -29,8 +29,8 @@ def _configure_new(parser: argparse.ArgumentParser) -> None:
         "--property",
         action="append",
         default=[],
-        metavar="KEY[:TYPE][!][=A|B]",
-        help="a property; ! = required, =A|B = only these values; repeatable",
+        metavar="KEY[:TYPE][!][=A,B]",
+        help="a property; ! = required, =A,B = only these values; repeatable",
     )
     add(
         "--relation",
@@ -96,7 +96,7 @@ def _new_property(text: str) -> tuple[str, dict[str, Json]]:
             suggestions=[
                 "--property role!",
                 "--property level:integer",
-                "--property mood=good|bad",
+                "--property mood=good,bad",
             ],
         )
     key = match["key"]
@@ -104,7 +104,7 @@ def _new_property(text: str) -> tuple[str, dict[str, Json]]:
     if match["required"]:
         prop["required"] = True
     if match["values"]:
-        prop["enum"] = match["values"].split("|")
+        prop["enum"] = match["values"].split(",")
     return key, prop
 
 
@@ -160,7 +160,7 @@ COMMANDS: tuple[Command, ...] = (
         configure=_configure_new,
         run=_run_new,
         examples=(
-            "schemory schema new book --property author! --property state=read|unread",
+            "schemory schema new book --property author! --property state=read,unread",
             "schemory schema new person --relation employer=works_for:company --to ./schemas",
         ),
     ),
