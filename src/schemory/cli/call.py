@@ -47,7 +47,7 @@ def _call(app: "App", tool: str, arguments: object) -> Reply:
         return app.toolbox.call(tool, arguments, _CALLER)
     except ToolNotFoundError as error:
         compact = app.toolbox_for("compact")
-        if tool in {listed["name"] for listed in compact.list_tools()}:
+        if any(listed["name"] == tool for listed in compact.list_tools()):
             return compact.call(tool, arguments, _CALLER)
         raise UsageError(
             error.message, problems=error.problems, suggestions=error.suggestions

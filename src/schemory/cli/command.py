@@ -2,10 +2,10 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, cast
 
 from schemory.cli.output import Output
 from schemory.config import KEYS, Raw, Settings, load_settings
@@ -45,7 +45,7 @@ class Request:
         return load_settings({**defaults, **self.overrides})
 
     @contextmanager
-    def app(self, settings: Settings | None = None) -> Iterator["App"]:
+    def app(self, settings: Settings | None = None) -> Generator["App"]:
         """Open the product and close it at the end."""
         from schemory.app import open_app  # noqa: PLC0415 (help and usage errors need no store)
 
@@ -150,7 +150,7 @@ def merge(before: argparse.Namespace, after: argparse.Namespace) -> dict[str, Ra
             if isinstance(value, list):
                 earlier = overrides.get(name, ())
                 known = earlier if isinstance(earlier, tuple) else (earlier,)
-                overrides[name] = (*known, *(str(each) for each in value))
+                overrides[name] = (*known, *map(str, cast("list[object]", value)))
             elif isinstance(value, str):
                 overrides[name] = value
     return overrides

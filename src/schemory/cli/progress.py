@@ -1,6 +1,6 @@
 """A progress bar on stderr while a long command works, and nothing where nobody looks."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TypeAlias
 
@@ -14,7 +14,7 @@ def _nobody(done: float, total: float | None, message: str) -> None:
 
 
 @contextmanager
-def progress_bar(out: Output) -> Iterator[Progress]:
+def progress_bar(out: Output) -> Generator[Progress]:
     """Give a function that shows (done, total or None, what is going on)."""
     if out.is_json or not out.stderr.isatty():
         yield _nobody

@@ -148,11 +148,11 @@ def _run_export(request: Request) -> int:
     options = ExportOptions(
         format=ExportFormat(args.format), dialect=Dialect(args.dialect), is_full=args.full
     )
-    is_file = args.file is not None and args.file != "-"
-    target = Path(args.file).expanduser().absolute() if is_file else _writer(out)
+    name: str = args.file or "-"
+    target = _writer(out) if name == "-" else Path(name).expanduser().absolute()
     with request.app() as app:
         report = export_graph(app.store, app.graph.space, target, options)
-    if not is_file:
+    if name == "-":
         out.note(f"exported {_counts(report)}")
     elif out.is_json:
         out.json(

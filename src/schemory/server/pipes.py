@@ -11,7 +11,7 @@ import os
 import select
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager, suppress
 from typing import TypeAlias, cast
 
@@ -51,7 +51,7 @@ Outgoing: TypeAlias = MemoryObjectSendStream[SessionMessage]
 
 
 @asynccontextmanager
-async def open_pipes() -> AsyncIterator[tuple[Incoming, Outgoing]]:
+async def open_pipes() -> AsyncGenerator[tuple[Incoming, Outgoing]]:
     """Give the SDK's server standard input and output as a pair of message streams.
 
     Meanwhile the process's own descriptor 1 is stderr, so that nothing but the protocol can reach

@@ -4,7 +4,7 @@ import asyncio
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 
 import anyio
@@ -79,7 +79,7 @@ async def _serve(app: App, lane: Lane) -> int:
 
 
 @contextmanager
-def _signals(loop: asyncio.AbstractEventLoop, stop: Callable[[int], None]) -> Iterator[None]:
+def _signals(loop: asyncio.AbstractEventLoop, stop: Callable[[int], None]) -> Generator[None]:
     """Have `stop` called in the loop when the process is asked to end."""
     earlier = {
         number: signal.signal(number, lambda given, _frame: post(loop, stop, given))
@@ -93,7 +93,7 @@ def _signals(loop: asyncio.AbstractEventLoop, stop: Callable[[int], None]) -> It
 
 
 @contextmanager
-def _watching(app: App) -> Iterator[None]:
+def _watching(app: App) -> Generator[None]:
     """Reload schemas while they change on disk."""
     folders = app.settings.schema_folders
     if not folders:
