@@ -163,8 +163,19 @@ def test_entries_are_matched_as_they_are_whatever_they_hold() -> None:
     with closing(Space(npc("one", *lines), npc("two"))) as space:
         for line in lines:
             assert space.names(line) == (["one"] if line else ["one", "two"])
-        assert space.names("[]") == []
+        for punctuation in ("[]", "[", "]", ",", '"', '","'):
+            held = any(punctuation in line for line in lines)
+            assert space.names(punctuation) == (["one"] if held else [])
+        assert space.names("u0000") == []
         assert space.names('"b"]') == ["one"]
+
+
+@pytest.mark.covers("storage.search.one_entry")
+@pytest.mark.parametrize("asked", ["[", "]", ",", '"', "[]", '",', '["', "\\", ",b", "a,"])
+def test_the_form_in_which_entries_are_stored_is_never_matched(asked: str) -> None:
+    with closing(Space(npc("one", "a", "b"), npc("two"), npc("three", "tab\there", "a"))) as space:
+        assert space.names(asked) == []
+        assert space.names(asked, "a") == []
 
 
 @pytest.mark.covers("storage.search.short")

@@ -33,7 +33,7 @@ from schemory.storage.sqlite.index import (
     remove_rows,
 )
 from schemory.storage.sqlite.index_text import is_findable
-from schemory.storage.sqlite.search_plan import Plan, Rank, everything, make_plan
+from schemory.storage.sqlite.search_plan import Match, Plan, Rank, everything, make_plan
 from schemory.storage.sqlite.suggest import lines_naming, suggest_names
 
 __all__ = [
@@ -59,10 +59,6 @@ MAX_CANDIDATES = 20_000
 """So many candidates are looked at for one page."""
 
 _RANK, _CREATION, _ALL = "rank", "creation", "all"
-
-
-_Match: TypeAlias = tuple[int, int, str, int, int]
-"""A rank (worst place, all places, name), then the stage and id of the node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +143,7 @@ def _go_on(plan: Plan, stand: _Stand, limit: int, load: Load) -> SearchPage:
 
 
 def _in_creation_order(
-    matches: Sequence[_Match],
+    matches: Sequence[Match],
     end: tuple[int, int] | None,
     stand: _Stand,
     limit: int,
@@ -161,30 +157,29 @@ def _in_creation_order(
     return SearchPage(hits=hits, more=more, order=_CREATION, total=None)
 
 
-def _collect(plan: Plan, stand: _Stand, need: int) -> tuple[list[_Match], tuple[int, int] | None]:
+def _collect(plan: Plan, stand: _Stand, need: int) -> tuple[list[Match], tuple[int, int] | None]:
     """Collect up to `need` matches in creation order, name hits first.
 
     Returns:
         The matches, and the stage and node where it stopped; None = there are no more.
     """
-    matches: list[_Match] = []
+    matches: list[Match] = []
     judge, floor = plan.judge, stand.floor
-    left = MAX_CANDIDATES
     last = (stand.stage, stand.node_id)
     with closing(plan.walk(*last)) as rows:
-        for row in rows:
-            if left == 0 or len(matches) == need:
-                return matches, last
-            left -= 1
+        for row in islice(rows, MAX_CANDIDATES):
+            match = judge(row)
+            if match is not None and (floor is None or match[:3] > floor):
+                matches.append(match)
+                if len(matches) == need:
+                    return matches, match[3:]
             last = row[:2]
-            rank = judge(row)
-            if rank is not None and (floor is None or rank > floor):
-                matches.append((*rank, *last))
-    return matches, None
+        is_all = next(rows, None) is None
+    return matches, None if is_all else last
 
 
 def _hits(
-    matches: Sequence[_Match], positions: Sequence[Position], load: Load
+    matches: Sequence[Match], positions: Sequence[Position], load: Load
 ) -> tuple[SearchHit, ...]:
     records = load([match[4] for match in matches]) if matches else {}
     return tuple(

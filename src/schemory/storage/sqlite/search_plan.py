@@ -14,6 +14,7 @@ from schemory.model.text import fold
 from schemory.storage.protocols import SearchQuery
 from schemory.storage.sqlite.candidates import (
     BY_NAME,
+    BY_REST,
     Row,
     Source,
     Walk,
@@ -43,9 +44,13 @@ EQUALS, STARTS, CONTAINS, OF_TYPE, ENTRY = range(5)
 Rank: TypeAlias = tuple[int, int, str]
 """How a match is ranked: its worst-placed term, all terms together, then its name."""
 
-Judge: TypeAlias = Callable[[Row], Rank | None]
-"""Says how a candidate ranks; None when it is no match, or one of the other stage."""
+Match: TypeAlias = tuple[int, int, str, int, int]
+"""A match: its rank, then the stage and id of the node."""
 
+Judge: TypeAlias = Callable[[Row], Match | None]
+"""Tells what a candidate is; None when it is no match, or one of the other stage."""
+
+_PUNCTUATION: Final = ("[", ",", "]", "[]")  # what a JSON array has outside of quotes
 _FEW: Final = 2_000  # nodes that are cheaper read than asked the index about
 _MOST_TYPES: Final = 64  # streams merged at once; beyond, one scan is cheaper
 
@@ -108,21 +113,28 @@ def _only(types: Mapping[str, int], wanted: Sequence[str]) -> frozenset[int] | N
 def _judge_one(terms: _Terms) -> Judge:
     (text,), (typed,), allowed = terms.texts, terms.typed, terms.allowed
     size = len(text)
+    is_plain = '"' not in text and text not in _PUNCTUATION
+    in_lines = _folded_json if is_plain else _folded_lines
 
-    def judge(row: Row) -> Rank | None:
-        stage, _, name, type_id, stored = row
+    def judge(row: Row) -> Match | None:
+        stage, node_id, name, type_id, stored = row
         if allowed is not None and type_id not in allowed:
             return None
         folded = fold(name)
         at = folded.find(text)
         if at >= 0:
+            if stage == BY_REST:
+                return None
             place = CONTAINS if at else STARTS if len(folded) > size else EQUALS
-            return (place, place, name) if stage == BY_NAME else None
-        if stage == BY_NAME:
+        elif stage == BY_NAME:
             return None
-        if type_id in typed:
-            return OF_TYPE, OF_TYPE, name
-        return (ENTRY, ENTRY, name) if text in _folded_lines(stored) else None
+        elif type_id in typed:
+            place = OF_TYPE
+        elif text in in_lines(stored):
+            place = ENTRY
+        else:
+            return None
+        return place, place, name, stage, node_id
 
     return judge
 
@@ -130,8 +142,8 @@ def _judge_one(terms: _Terms) -> Judge:
 def _judge_several(terms: _Terms) -> Judge:
     allowed, pairs = terms.allowed, tuple(zip(terms.texts, terms.typed, strict=True))
 
-    def judge(row: Row) -> Rank | None:
-        stage, _, name, type_id, stored = row
+    def judge(row: Row) -> Match | None:
+        stage, node_id, name, type_id, stored = row
         if allowed is not None and type_id not in allowed:
             return None
         folded = fold(name)
@@ -151,7 +163,9 @@ def _judge_several(terms: _Terms) -> Judge:
                 places.append(ENTRY)
         worst = max(places)
         is_name_hit = worst <= CONTAINS
-        return (worst, sum(places), name) if is_name_hit == (stage == BY_NAME) else None
+        if is_name_hit != (stage == BY_NAME):
+            return None
+        return worst, sum(places), name, stage, node_id
 
     return judge
 
@@ -170,6 +184,11 @@ def _folded_lines(stored: str) -> str:
     if stored == "[]":
         return ""
     return fold(stored[2:-2].replace('","', ENTRY_MARK))
+
+
+def _folded_json(stored: str) -> str:
+    """Return a text that holds the same terms as the folded entries, but for punctuation."""
+    return fold_lines(parse_lines(stored)) if "\\" in stored else fold(stored)
 
 
 # Where candidates come from
