@@ -18,7 +18,8 @@ def edit_distance(first: str, second: str, *, at_most: int = 2) -> int:
     >>> edit_distance("requried", "required"), edit_distance("enum", "items")
     (1, 3)
     """
-    if abs(len(first) - len(second)) > at_most:
+    # An edit changes the length by one at most, and the set of letters by two.
+    if abs(len(first) - len(second)) > at_most or len(set(first) ^ set(second)) > 2 * at_most:
         return at_most + 1
     before: list[int] = []
     row = list(range(len(second) + 1))

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -123,8 +124,8 @@ class SchemaCatalog:
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` after each change of the set of schemas; returns the unsubscriber.
 
-        It is called in the thread that made the change. A failing listener does not keep the
-        others from being told; all failures are raised together as an ExceptionGroup.
+        It is called in the thread that made the change. A failing listener does not keep others
+        from being told; its failure is raised when all have been.
         """
         with self._lock:
             self._listeners.append(listener)
@@ -317,11 +318,7 @@ def _content(schema: NodeSchema) -> tuple[object, ...]:
 
 
 def _tell(listeners: Iterable[Listener], change: CatalogChange) -> None:
-    failures: list[Exception] = []
-    for listener in listeners:
-        try:
-            listener(change)
-        except Exception as failure:  # noqa: BLE001 (a listener's failure must not silence others)
-            failures.append(failure)
-    if failures:
-        raise ExceptionGroup("listeners of schema changes failed", failures)
+    """Call every listener, the latest first; a failure is raised when all have been called."""
+    with ExitStack() as calls:  # runs its callbacks in reverse, each of them whatever happens
+        for listener in listeners:
+            calls.callback(listener, change)

@@ -9,6 +9,9 @@ from schemory.schemas.texts import MAX_TEXT_BYTES, advertised
 
 Verb: TypeAlias = Literal["add", "update", "delete"]
 
+VERBS: tuple[Verb, ...] = ("add", "update", "delete")
+"""What each schema brings a tool for."""
+
 _JSON_TYPES: Mapping[PropertyType, str] = {
     PropertyType.DATE: "string",
     PropertyType.DATETIME: "string",

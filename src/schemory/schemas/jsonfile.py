@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -13,6 +14,12 @@ from schemory.schemas.report import Findings, Steps
 MAX_BYTES = 1_048_576
 """A schema file is a page or two of text; more than this is something else."""
 
+_HINTS: Mapping[str, str] = {
+    "//": "JSON knows no comments; remove it",
+    "/*": "JSON knows no comments; remove it",
+    "#": "JSON knows no comments; remove it",
+    "'": "use double quotes",
+}
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -107,17 +114,16 @@ def _not_json(text: str, error: json.JSONDecodeError) -> JsonFile:
 def _hint(text: str, position: int) -> str | None:
     """Return what people most often mean by the text that is no JSON."""
     before, rest = text[:position].rstrip(), text[position:].lstrip()
-    if rest.startswith(("}", "]")) and before.endswith(","):
+    follows = rest.removeprefix(",").lstrip()
+    if follows.startswith(("}", "]")) and (rest.startswith(",") or before.endswith(",")):
         return "remove the comma before the closing bracket"
-    if before.endswith(",") and before[:-1].rstrip().endswith(("}", "]")) and not rest:
+    if rest.rstrip() == ",":
         return "remove the comma at the end"
-    if rest.startswith(("//", "/*", "#")):
-        return "JSON knows no comments; remove it"
-    if rest.startswith("'"):
-        return "use double quotes"
+    if rest.startswith(("{", "[")) and before.endswith(("}", "]")):
+        return "a file holds one schema; put the others into files of their own"
     if not rest:
         return "the file ends too early; it may be cut off"
-    return None
+    return next((hint for start, hint in _HINTS.items() if rest.startswith(start)), None)
 
 
 def _faulty(message: str, *, suggestion: str | None = None) -> JsonFile:

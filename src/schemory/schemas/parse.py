@@ -127,16 +127,15 @@ def _parse_name(root: Mapping[str, object], origin: str, findings: Findings) -> 
         findings.fault(("name",), what, suggestion=hint)
         return ""
     node_type = name.removeprefix(PREFIX)
-    better = PREFIX + (word_key(re.sub(r"^(add|update|delete)[_\- ]?", "", name)) or "TYPE")
     if not name.startswith(PREFIX):
-        what = f'the name must start with "{PREFIX}"; what follows is the type'
-        findings.fault(("name",), what, nearest=(better,), suggestion=f'write "{better}"')
-        return node_type
-    fault = type_fault(node_type)
-    if fault is not None:
-        is_spelling = better != name and type_fault(better.removeprefix(PREFIX)) is None
-        hint = f'write "{better}"' if is_spelling else "choose another type"
-        near = (better,) if is_spelling else ()
+        fault = f'the name must start with "{PREFIX}"; what follows is the type'
+    else:
+        fault = type_fault(node_type) or ""
+    if fault:
+        better = re.sub(r"^(add|update|delete)_", "", word_key(name))
+        is_other = f"{PREFIX}{better}" != name and type_fault(better) is None
+        near = (f"{PREFIX}{better}",) if is_other else ()
+        hint = f'write "{near[0]}"' if near else f'write "{PREFIX}TYPE" with another type'
         findings.fault(("name",), fault, nearest=near, suggestion=hint)
     return node_type
 

@@ -1,7 +1,9 @@
 """Watches schema folders while the server runs and reloads the catalog when a file changes."""
 
+import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,6 +11,8 @@ from typing import Protocol, TypeAlias
 
 from schemory.schemas.catalog import SchemaCatalog
 from schemory.schemas.load import SUFFIX
+
+_log = logging.getLogger(__name__)
 
 SETTLE_SECONDS = 1.0
 """How long the start-up is left alone before the watching library is imported."""
@@ -44,19 +48,18 @@ def watch(
     paths: Sequence[Path],
     stop: threading.Event,
     *,
-    on_error: Callable[[Exception], None] | None = None,
     settle_seconds: float = SETTLE_SECONDS,
 ) -> None:
     """Reload `catalog` within seconds of a change in `paths`, until `stop` is set.
 
     Runs in a thread of its own. A folder may be missing, appear later, or be replaced. A save that
-    leaves the schemas as they were is silent, since the catalog tells only of changes.
+    leaves the schemas as they were is silent, since the catalog tells only of changes. A failing
+    listener is logged and does not end the watch.
 
     Args:
         catalog: What to reload.
         paths: Folders of schema files.
         stop: Ends the watch, within about a second.
-        on_error: Is told of failures of listeners; without it they end the watch.
         settle_seconds: How long to poll before the watching library is imported.
     """
     seen: Fingerprint | None = None  # what was saved since the catalog was made counts too
@@ -67,10 +70,9 @@ def watch(
         seen = _at_rest(now, paths, stop)
         try:
             catalog.reload()
-        except Exception as failure:
-            if on_error is None:
-                raise
-            on_error(failure)
+        except Exception as failure:  # noqa: BLE001 (a listener's failure must not end the watch)
+            # Only its kind: a listener's message may hold stored content.
+            _log.warning("a listener of schema changes failed: %s", type(failure).__name__)
 
 
 def fingerprint(paths: Iterable[Path]) -> Fingerprint:
@@ -115,9 +117,9 @@ def _changes(paths: Sequence[Path], stop: threading.Event, settle_seconds: float
     watcher: _Watcher = import_module("watchfiles").watch
     while not stop.is_set():
         folders = _identities(paths)
-        if folders:
+        with suppress(OSError, RuntimeError):  # vanished just now, or the system's limit is reached
             yield from _until_replaced(watcher, paths, folders, stop)
-        elif not stop.wait(POLL_SECONDS):
+        if not stop.wait(POLL_SECONDS):
             yield
 
 
@@ -137,6 +139,8 @@ def _until_replaced(
     stop: threading.Event,
 ) -> Iterator[None]:
     """Yield at each change in `folders` until one is added, removed or replaced."""
+    if not folders:
+        return
     changes = watcher(
         *folders,
         watch_filter=lambda _change, path: path.lower().endswith(SUFFIX),
