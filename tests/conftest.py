@@ -79,11 +79,15 @@ def ids() -> IdMaker:
 
 
 @pytest.fixture(params=list(BACKENDS))
-def store(
-    request: pytest.FixtureRequest, tmp_path: Path, clock: Clock, ids: IdMaker
-) -> Iterator[GraphStore]:
+def backend(request: pytest.FixtureRequest) -> StoreMaker:
+    """Opens a store of each real backend in turn, in a folder of the caller's."""
+    return BACKENDS[request.param]
+
+
+@pytest.fixture
+def store(backend: StoreMaker, tmp_path: Path, clock: Clock, ids: IdMaker) -> Iterator[GraphStore]:
     """An empty store of each real backend in turn."""
-    opened = BACKENDS[request.param](tmp_path, clock, ids)
+    opened = backend(tmp_path, clock, ids)
     yield opened
     opened.close()
 

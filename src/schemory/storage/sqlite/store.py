@@ -9,11 +9,11 @@ from typing import Self
 
 import apsw
 
-from schemory.errors import StoreBusyError, StoreError
+from schemory.errors import StoreError
 from schemory.model.jsonvalue import Json
 from schemory.model.moment import Clock, IdMaker, moment_text
 from schemory.storage.protocols import Capability, WriteContext
-from schemory.storage.sqlite import index
+from schemory.storage.sqlite import index, upkeep
 from schemory.storage.sqlite.connections import (
     WRITER_CACHE_KIB,
     FileIdentity,
@@ -257,21 +257,24 @@ class SqliteStore:
         Raises:
             StoreBusyError: A reader kept the write-ahead log from being emptied.
         """
+        with self._upkeep() as db:
+            upkeep.vacuum(db, self.location)
+
+    def find_faults(self) -> tuple[str, ...]:
+        """Return what is wrong with the file or its search indexes, () when all is sound."""
+        with self._upkeep() as db:
+            return upkeep.find_faults(db)
+
+    def rebuild_indexes(self) -> int:
+        """Make every search index anew; returns how many nodes they hold."""
+        with self._upkeep() as db:
+            return upkeep.rebuild_indexes(db)
+
+    @contextmanager
+    def _upkeep(self) -> Generator[apsw.Connection]:
         self._check_usable()
         with self._alone() as db, translated(self.location):
-            for (number,) in list(db.execute("SELECT number FROM projects")):
-                index.optimize(db, number)
-            # The new copy of the file is built on disk: it may be larger than memory.
-            db.execute("PRAGMA temp_store = FILE")
-            try:
-                db.execute("VACUUM")
-            finally:
-                db.execute("PRAGMA temp_store = MEMORY")
-            if next(iter(db.execute("PRAGMA wal_checkpoint(TRUNCATE)")))[0]:  # busy
-                raise StoreBusyError(
-                    f"Someone is reading the store; its log could not be emptied: {self.location}",
-                    suggestions=["Run `schemory vacuum` again when nobody uses the store."],
-                )
+            yield db
 
     def close(self) -> None:
         """Release files and locks; later calls fail."""

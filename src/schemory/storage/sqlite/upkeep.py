@@ -1,0 +1,60 @@
+"""Looking after a database: is it sound, make its indexes anew, give back what was deleted."""
+
+import apsw
+
+from schemory.errors import StoreBusyError
+from schemory.storage.sqlite import index
+
+_MOST_FAULTS = 20
+
+
+def find_faults(db: apsw.Connection) -> tuple[str, ...]:
+    """Return what is wrong with the database, () when it is sound; reads all of it.
+
+    Pages and table indexes, references between tables, and each space's search index.
+    """
+    faults = [
+        f"the file is damaged: {message}"
+        for (message,) in db.execute(f"PRAGMA quick_check({_MOST_FAULTS})")
+        if message != "ok"
+    ]
+    lost: dict[tuple[str, str], int] = {}
+    for table, _, parent, _ in db.execute("PRAGMA foreign_key_check"):
+        lost[table, parent] = lost.get((table, parent), 0) + 1
+    faults += [
+        f"{count} rows of {table} name no {parent}" for (table, parent), count in lost.items()
+    ]
+    for number, space in list(db.execute("SELECT number, id FROM projects ORDER BY number")):
+        faults += [f"space {space}: {fault}" for fault in index.check_index(db, number)]
+    return tuple(faults)
+
+
+def rebuild_indexes(db: apsw.Connection) -> int:
+    """Make every space's search index anew, in one transaction; returns how many nodes it holds."""
+    indexed = 0
+    with db:
+        for (number,) in list(db.execute("SELECT number FROM projects")):
+            indexed += index.rebuild_index(db, number)
+    return indexed
+
+
+def vacuum(db: apsw.Connection, location: str) -> None:
+    """Rewrite the file without free pages and empty its log, so that deleted text is nowhere.
+
+    Raises:
+        StoreBusyError: A reader kept the log from being emptied.
+    """
+    for (number,) in list(db.execute("SELECT number FROM projects")):
+        index.optimize(db, number)
+    # The new copy of the file is built on disk: it may be larger than memory.
+    db.execute("PRAGMA temp_store = FILE")
+    try:
+        db.execute("VACUUM")
+    finally:
+        db.execute("PRAGMA temp_store = MEMORY")
+    is_busy, *_ = next(iter(db.execute("PRAGMA wal_checkpoint(TRUNCATE)")))
+    if is_busy:
+        raise StoreBusyError(
+            f"Someone is reading the store; its log could not be emptied: {location}",
+            suggestions=["Run `schemory vacuum` again when nobody uses the store."],
+        )
