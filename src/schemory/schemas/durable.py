@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import tempfile
 from pathlib import Path
 
 from schemory.errors import StoreError, StoreReadonlyError
@@ -28,6 +27,8 @@ def write_file(path: Path, text: str) -> None:
     Raises:
         StoreReadonlyError: It cannot be written; the old file is untouched.
     """
+    import tempfile  # noqa: PLC0415 (a few milliseconds of start-up, for what few runs do)
+
     try:
         handle, name = tempfile.mkstemp(prefix=".new-", suffix=".tmp", dir=path.parent)
         try:

@@ -24,23 +24,24 @@ def definition(schema: NodeSchema) -> dict[str, Json]:
 
 def _property(prop: Property) -> dict[str, Json]:
     is_array = prop.type is PropertyType.ARRAY
-    items: dict[str, Json] = {"type": prop.item_type.value}
-    if is_array and prop.enum:
-        items["enum"] = list(prop.enum)
+    # What bounds an array's items stands inside `items`; elsewhere it would be a fault.
+    bounds = _given(
+        enum=list(prop.enum) or None,
+        minimum=_number(prop.minimum),
+        maximum=_number(prop.maximum),
+        minLength=prop.min_length,
+        maxLength=prop.max_length,
+    )
+    items: dict[str, Json] = {"type": prop.item_type.value, **bounds}
     shown: dict[str, Json] = {
         "type": prop.type.value,
         "description": prop.description,
         "required": prop.is_required,
     }
+    shown |= {"items": items} if is_array else bounds
     shown |= _given(
         label=prop.label,
-        enum=list(prop.enum) if prop.enum and not is_array else None,
-        items=items if is_array else None,
         default=prop.default,
-        minimum=_number(prop.minimum),
-        maximum=_number(prop.maximum),
-        minLength=prop.min_length,
-        maxLength=prop.max_length,
         minItems=prop.min_items,
         maxItems=prop.max_items,
         unique=True if prop.is_unique else None,
