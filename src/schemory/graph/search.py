@@ -8,11 +8,12 @@ and every edge when both its ends have come; a hub costs a page, not its degree.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 from schemory.errors import InvalidCursorError
 from schemory.graph.listings import Listing, NamesListing, SearchListing
 from schemory.graph.pages import CHUNK, Filling, check_options, read_graph
-from schemory.graph.results import GraphPage, MatchMode, PageOptions
+from schemory.graph.results import GraphPage, PageOptions
 from schemory.model.edge import EdgeRecord
 from schemory.model.node import NodeRecord
 from schemory.model.text import fold
@@ -29,6 +30,9 @@ _DEGRADED = (
 )
 _AMONG, _AROUND = "m", "n"
 
+_Stage: TypeAlias = Literal["sought", "substring", "words"]
+"""How a search stands: the whole text is sought, was found, or its words are what is sought."""
+
 
 def search_nodes(reader: GraphReader, text: str, options: PageOptions) -> GraphPage:
     """Return nodes that hold `text` in name, type or a metadata line, with their neighbours.
@@ -40,42 +44,44 @@ def search_nodes(reader: GraphReader, text: str, options: PageOptions) -> GraphP
     if not term:
         return _everything(reader, options)
     words = tuple(dict.fromkeys(fold(word) for word in text.split()))
-    mode, after = _mode_of(options.after)
-    if mode != "words":
-        page = _matching(reader, (term,), "substring", options, after)
-        if page.matched or page.more is not None or len(words) < 2:  # noqa: PLR2004 (words)
+    stage, after = _stage_of(options.after)
+    if stage != "words":
+        page = _matching(reader, (term,), stage, options, after)
+        is_in_vain = stage == "sought" and page.more is None and not page.matched
+        if not is_in_vain or len(words) < 2:  # noqa: PLR2004 (one word is the whole text)
             return page
+        after = None
     page = _matching(reader, words, "words", options, after)
-    is_nothing = after is None and page.more is None and not page.matched
-    return replace(page, match_mode="substring") if is_nothing else page
+    is_in_vain = after is None and page.more is None and not page.matched
+    return replace(page, match_mode="substring") if is_in_vain else page
 
 
 def _matching(
     reader: GraphReader,
     terms: tuple[str, ...],
-    mode: MatchMode,
+    stage: _Stage,
     options: PageOptions,
     after: Position | None,
 ) -> GraphPage:
     listing = SearchListing(reader, SearchQuery(terms=terms, node_types=options.node_types))
     page = _Groups(reader, listing, options).fill(after)
+    if stage == "sought" and page.matched:
+        stage = "substring"
     return replace(
         page,
-        match_mode=mode,
-        more=None if page.more is None else (mode, *page.more),
+        match_mode="words" if stage == "words" else "substring",
+        more=None if page.more is None else (stage, *page.more),
         order=listing.order,
         warnings=(_DEGRADED,) if listing.is_degraded else (),
     )
 
 
-def _mode_of(after: Position | None) -> tuple[MatchMode | None, Position | None]:
+def _stage_of(after: Position | None) -> tuple[_Stage, Position | None]:
     match after:
         case None:
-            return None, None
-        case ("substring", *rest):
-            return "substring", tuple(rest)
-        case ("words", *rest):
-            return "words", tuple(rest)
+            return "sought", None
+        case (("sought" | "substring" | "words") as stage, *rest):
+            return stage, tuple(rest)
         case _:
             raise InvalidCursorError("the cursor is not one of this listing")
 
