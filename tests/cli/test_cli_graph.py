@@ -67,6 +67,7 @@ def test_open_says_what_is_not_there_and_exits_1(story: Callable[..., Any]) -> N
     assert plain.code == 1
     assert "not found: Sauron" in plain.err
     assert "Bilbo (npc)" in plain.out
+    assert story("open", "Gandolf").err == "not found: Gandolf; nearest: Gandalf\n"
     as_json = story("open", "Bilbo", "Sauron", "--json")
     assert as_json.code == 1
     assert as_json.data["notFound"] == ["Sauron"]

@@ -121,14 +121,16 @@ def _run_open(request: Request) -> int:
     options = PageOptions(neighbor_limit=max(request.args.neighbors, 0))
     with request.app() as app:
         page = app.graph.open_nodes(request.args.names, options)
+        with app.graph.reading() as reader:
+            nearest = {name: list(reader.suggest_names(name)) for name in page.not_found}
     out = request.out
     if out.is_json:
-        out.json({**_page_wire(page), "notFound": list(page.not_found)})
+        missing: dict[str, Json] = {"notFound": list(page.not_found)}
+        out.json({**_page_wire(page), **missing, **({"nearest": nearest} if nearest else {})})
     else:
         _show_nodes(page, out)
-    for name in page.not_found:
-        if not out.is_json:
-            out.note(f"not found: {name}")
+        for name, likely in nearest.items():
+            out.note(f"not found: {name}" + (f"; nearest: {', '.join(likely)}" if likely else ""))
     return FINDING if page.not_found else OK
 
 
