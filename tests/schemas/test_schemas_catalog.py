@@ -33,16 +33,20 @@ def test_types_are_listed_sorted_whatever_their_source(
 ) -> None:
     write_schema(tmp_path, "z.schema.json", document("apple"))
     write_schema(tmp_path, "a.schema.json", document("zebra"))
+    data = {**document("wolf"), "version": 3, "required": ["name"]}
+    write_schema(tmp_path, "wolf.schema.json", data)
     catalog = SchemaCatalog([FolderSource(tmp_path), PackSource("software")])
     assert catalog.types()[0] == "api"
     assert catalog.types() == tuple(sorted(catalog.types()))
-    assert len(catalog.types()) == 12
+    assert len(catalog.types()) == 13
     assert [schema.node_type for schema in catalog.schemas()] == list(catalog.types())
     zebra = catalog.get("zebra")
     assert zebra is not None
     assert zebra.origin == str(tmp_path / "a.schema.json")
     assert catalog.get("nothing") is None
     assert catalog.folders == (tmp_path,)
+    assert [warning.problem.path for warning in catalog.warnings()] == ["/version"]
+    assert [note.problem.path for note in catalog.notes()] == ["/required"]
     assert catalog.version == 0
 
 

@@ -295,6 +295,18 @@ def test_a_relationship_is_checked(
     assert found == [f"/relationship{place}" for place in places]
 
 
+def test_an_enum_beside_items_that_are_no_strings_is_refused(faults_of: FaultsOf) -> None:
+    prop: dict[str, Json] = {"type": "array", "enum": ["a"], "items": {"type": "integer"}}
+    assert faults_of(prop) == ["/enum"]
+
+
+def test_the_description_of_items_serves_where_the_property_has_none(document: Document) -> None:
+    items: Json = {"type": "string", "description": "One quality"}
+    schema = parse_schema(document("npc", traits={"type": "array", "items": items})).schema
+    assert schema is not None
+    assert schema.properties["traits"].description == "One quality"
+
+
 def test_a_relationship_of_numbers_is_refused(faults_of: FaultsOf) -> None:
     prop: dict[str, Json] = {
         "type": "array",

@@ -121,6 +121,23 @@ def test_lines_of_no_property_are_told_where_the_schema_allows_none(
     assert fault.suggestion == 'call update_npc {"npc": {"name": "A", "Hair Colour": null}}'
 
 
+def test_a_long_text_before_a_colon_is_not_repeated(
+    make_schema: MakeSchema, make_record: MakeRecord
+) -> None:
+    schema = make_schema(additional=False)
+    [fault] = node_faults(schema, make_record("npc", "A", f"{'word ' * 900}: x"))
+    assert len(fault.message) < 300
+    assert fault.suggestion == "call delete_metadata"
+
+
+def test_a_key_is_told_once_however_many_lines_have_it(
+    make_schema: MakeSchema, make_record: MakeRecord
+) -> None:
+    schema = make_schema(additional=False)
+    record = make_record("npc", "A", "Mood: a", "mood: b", "MOOD: c", "Height: 3")
+    assert places(schema, record) == ["$.npc.Mood", "$.npc.Height"]
+
+
 def test_facets_of_the_name_are_told(make_schema: MakeSchema, make_record: MakeRecord) -> None:
     schema = make_schema(name=of_type("string", maxLength=3))
     assert places(schema, make_record("npc", "Gandalf")) == ["$.npc.name"]

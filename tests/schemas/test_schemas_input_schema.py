@@ -163,6 +163,15 @@ def test_facets_are_advertised_in_the_words_that_hosts_know(document: Document) 
     assert "default" not in update["age"]
 
 
+def test_a_date_without_a_description_still_tells_its_form(document: Document) -> None:
+    schema = parse_schema(document("npc", born={"type": "date"}, note={"type": "string"})).schema
+    assert schema is not None
+    properties = entity_schema(schema, "add")["properties"]
+    assert isinstance(properties, dict)
+    assert properties["born"] == {"type": "string", "description": "as a date like 2026-03-08"}
+    assert properties["note"] == {"type": "string"}
+
+
 @pytest.mark.covers("schemas.input.texts")
 def test_advertised_texts_lose_markup_and_are_cut_at_a_word(document: Document) -> None:
     long = "word " * 300

@@ -7,7 +7,9 @@ from schemory.model.jsonvalue import Json, child_path
 from schemory.model.metadata import has_key, normal_key, parse_line
 from schemory.model.node import NodeRecord
 from schemory.model.schema import NodeSchema, Property, PropertyType
-from schemory.schemas.values import ITEM_SEPARATOR, Trouble, coerce_value, listed
+from schemory.schemas.values import ITEM_SEPARATOR, Trouble, coerce_value, listed, place
+
+_MAX_SHOWN_KEY = 100
 
 
 def property_lines(prop: Property, record: NodeRecord) -> tuple[str, ...]:
@@ -113,9 +115,11 @@ def _check_additional(schema: NodeSchema, record: NodeRecord, trouble: Trouble) 
         if not key or schema.find_property(key) or normal_key(key) in seen:
             continue
         seen.add(normal_key(key))
-        what = f"the key {key!r} is no property of {schema.node_type}, which allows no others"
-        mend = _update_call(schema, record, key, None)
-        trouble.add(child_path(f"$.{schema.node_type}", key), what, suggestion=f"call {mend}")
+        path = child_path(f"$.{schema.node_type}", key)
+        what = f"{place(path)} is no property of {schema.node_type}, which allows no others"
+        is_short = len(key) <= _MAX_SHOWN_KEY
+        mend = _update_call(schema, record, key, None) if is_short else "delete_metadata"
+        trouble.add(path, what, suggestion=f"call {mend}")
 
 
 def _read_text(prop: Property, text: str, trouble: Trouble, path: str = "$") -> Json:
