@@ -18,10 +18,10 @@ _SUGGESTION_SCAN = 200
 def edge_rows(space: Space, ids: Iterable[int]) -> dict[int, Row]:
     """Return rows of the view `graph_edges` by id, ascending."""
     sql = """
-        SELECT * FROM graph_edges
-        WHERE id IN (SELECT value FROM carray(?2)) AND project = ?1 ORDER BY id
+        SELECT item.* FROM carray(?2) AS wanted CROSS JOIN graph_edges AS item
+        WHERE item.id = wanted.value AND item.project = ?1
     """
-    wanted = list(dict.fromkeys(ids))
+    wanted = sorted(set(ids))
     return {row[0]: row for row in space.rows(sql, id_list(wanted))} if wanted else {}
 
 
