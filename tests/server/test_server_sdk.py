@@ -251,6 +251,20 @@ def test_an_unknown_tool_is_a_protocol_error(app: App, lane: Lane) -> None:
     assert asyncio.run(talk()).code == -32602
 
 
+@pytest.mark.covers("server.tools.as_they_are")
+@pytest.mark.parametrize("era", ERAS)
+def test_the_wire_shows_each_tool_exactly_as_the_toolbox_has_it(
+    app: App, lane: Lane, era: str
+) -> None:
+    async def talk() -> list[dict[str, Any]]:
+        server = ToolServer(app.toolbox, lane, transport="test")
+        async with Client(server.sdk, mode=era) as client:
+            listed = await client.list_tools()
+        return [tool.model_dump(by_alias=True, exclude_none=True) for tool in listed.tools]
+
+    assert asyncio.run(talk()) == json.loads(json.dumps(app.toolbox.list_tools()))
+
+
 def test_a_lane_hands_back_results_and_failures_in_turn() -> None:
     lane = Lane("test")
 

@@ -10,6 +10,7 @@ from schemory.cli.output import Output, Style, count_of
 from schemory.cli.progress import progress_bar
 from schemory.graph.results import Author
 from schemory.model.jsonvalue import Json
+from schemory.storage.protocols import Capability
 from schemory.transfer.report import Dangling, ImportOptions, ImportReport
 
 if TYPE_CHECKING:
@@ -57,14 +58,15 @@ def _run_import(request: Request) -> int:
         report = import_graph(
             app.store, app.graph.space, source, options=options, by=_AUTHOR, progress=progress
         )
+        can_undo = Capability.HISTORY in app.store.capabilities
     if request.out.is_json:
         request.out.json(_report_wire(report))
     else:
-        _show_report(report, request.out)
+        _show_report(report, request.out, can_undo=can_undo)
     return FINDING if report.rejected else OK
 
 
-def _show_report(report: ImportReport, out: Output) -> None:
+def _show_report(report: ImportReport, out: Output, *, can_undo: bool) -> None:
     source = "standard input" if report.source == "-" else report.source
     verb = "would import" if report.is_dry_run else "imported"
     out.line(f"{out.style(verb, Style.BOLD)} {source}")
@@ -87,7 +89,7 @@ def _show_report(report: ImportReport, out: Output) -> None:
         out.line(f"{out.style('rejected:', Style.RED)} line {fault.line} {fault.reason}")
     if report.rejected_to:
         out.line(f"all rejected records: {report.rejected_to}")
-    if report.seq is not None:
+    if report.seq is not None and can_undo:
         out.line(f"transaction {report.seq}; `schemory undo {report.seq}` takes it back")
     elif not report.has_changed:
         out.line("nothing changed: all of this is stored already")

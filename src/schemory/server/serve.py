@@ -1,6 +1,7 @@
 """Serving one client on standard input and output, from the first line on stderr to the last."""
 
 import asyncio
+import os
 import signal
 import sys
 import threading
@@ -35,10 +36,12 @@ def serve_stdio(settings: Settings) -> int:
     lane = Lane("schemory-tools")
     with _watching(app):
         code = asyncio.run(_serve(app, lane))
-    # A call that does not end is left behind: its thread is a daemon, and the store survives a
-    # process that ends in the middle of a transaction.
-    if lane.close(_LAST_CALL_SECONDS):
-        app.close()
+    if not lane.close(_LAST_CALL_SECONDS):
+        # A call that does not end is left behind; the store survives a process that ends in the
+        # middle of a transaction. Nothing of Python may run on while the call still does.
+        sys.stderr.flush()
+        os._exit(code)
+    app.close()
     return code
 
 
