@@ -281,7 +281,8 @@ def _read(sources: Iterable[Source], *, version: int) -> _Snapshot:
             first = schemas.setdefault(schema.node_type, schema)
             if first is not schema:
                 holder = first.origin or "the program"
-                faults.append(FileFault(schema.origin, clash(schema.node_type, holder)))
+                file = schema.origin or "a schema of the program"
+                faults.append(FileFault(file, clash(schema.node_type, holder)))
     return _Snapshot(
         schemas=dict(sorted(schemas.items())),
         faults=tuple(faults),

@@ -39,7 +39,9 @@ def check_keys(
         meant = _meant(key, names)
         if meant:
             what = f'"{key}" looks like a misspelling of "{meant[0]}"'
-            findings.fault((*steps, key), what, nearest=meant, suggestion=f'write "{meant[0]}"')
+            findings.fault(
+                (*steps, key), what, nearest=meant, suggestion=f'write "{meant[0]}", or remove it'
+            )
         else:
             near = nearest(key, names)
             what = f'"{key}" is unknown here and ignored'

@@ -9,7 +9,7 @@ from schemory.model.metadata import format_line, normal_key, replace_lines
 from schemory.model.node import Node, NodeRecord, TypedValue
 from schemory.model.schema import NodeSchema, PropertyType, Relationship
 from schemory.model.text import nfc
-from schemory.schemas.arguments import Given, Reading, read_add, read_name, read_update
+from schemory.schemas.arguments import Given, read_add, read_name, read_update
 from schemory.schemas.fit import names_target, node_faults, property_lines, property_value
 from schemory.schemas.values import Trouble, is_array, line_text
 
@@ -145,7 +145,7 @@ def plan_update(
         metadata = replace_lines(metadata, one.spellings, line)
     return UpdatePlan(
         metadata=metadata,
-        typed=(*_still_typed(current, metadata, reading), *_typed(reading.given)),
+        typed=_typed_after(current, metadata, reading.given),
         relations=_relations(reading.given),
         unique=_unique(reading.given),
         warnings=tuple(reading.warnings),
@@ -153,16 +153,20 @@ def plan_update(
     )
 
 
-def _still_typed(
-    current: NodeRecord, metadata: tuple[str, ...], reading: Reading
+def _typed_after(
+    current: NodeRecord, metadata: tuple[str, ...], given: list[Given]
 ) -> tuple[TypedValue, ...]:
+    """Return the typed values of an updated node; one that is given again keeps its place."""
     lines = frozenset(metadata)
-    renewed = frozenset[str]().union(*(one.spellings for one in reading.given))
-    return tuple(
-        typed
-        for typed in current.typed
-        if typed.line in lines and normal_key(typed.property_name) not in renewed
-    )
+    renewed = frozenset[str]().union(*(one.spellings for one in given))
+    fresh = {typed.property_name: typed for typed in _typed(given)}
+    after: list[TypedValue] = []
+    for typed in current.typed:
+        if normal_key(typed.property_name) not in renewed:
+            after.extend([typed] if typed.line in lines else [])
+        elif typed.property_name in fresh:
+            after.append(fresh.pop(typed.property_name))
+    return (*after, *fresh.values())
 
 
 def _typed(given: list[Given]) -> tuple[TypedValue, ...]:
