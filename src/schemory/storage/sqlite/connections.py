@@ -6,7 +6,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
 
 import apsw
 
@@ -61,7 +60,7 @@ def _open(target: Target) -> apsw.Connection:
     if target.path is None:
         return apsw.Connection(":memory:", statementcachesize=_STATEMENTS_KEPT)
     if target.is_immutable:
-        uri = f"file:{quote(str(target.path))}?immutable=1"
+        uri = f"{target.path.as_uri()}?immutable=1"
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         return apsw.Connection(uri, flags=flags, statementcachesize=_STATEMENTS_KEPT)
     # SQLite itself falls back to reading when the file may not be written.

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import secrets
 import stat
 from pathlib import Path
 
@@ -86,7 +85,7 @@ def create_or_migrate(db: apsw.Connection, target: Target, *, now: Clock) -> Non
     migrate(db, target.location, now=now)
     db.execute(
         "INSERT INTO store_facts (name, value) VALUES ('cursor_key', ?) ON CONFLICT DO NOTHING",
-        (secrets.token_bytes(32),),
+        (os.urandom(32),),
     )
 
 
