@@ -6,10 +6,11 @@ was, unless something of it has changed since or the result would break a rule.
 """
 
 import copy
+import json
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -103,6 +104,8 @@ class Model:
         names = [each.node.name for each in self.nodes.values()]
         ends = {end for edge in self.edges.values() for end in (edge.from_id, edge.to_id)}
         if len(set(names)) < len(names) or not ends <= set(self.nodes):
+            return False
+        if len(set(self.kept.values())) < len(self.kept):
             return False
         return len(self.triples()) == len(self.edges)
 
@@ -222,7 +225,7 @@ class StoreMachine(RuleBasedStateMachine):
         del model.edges[edge_id]
 
     def keep(self, data: st.DataObject, tx: GraphTransaction, model: Model) -> None:
-        text = data.draw(texts)
+        text = json.dumps({"note": data.draw(texts)}, ensure_ascii=False)
         assert tx.insert_kept([KeptLine(text=text)]) == (text not in set(model.kept.values()))
         for position, line in tx.list_kept(limit=999):
             model.kept.setdefault(position, line.text)
@@ -264,10 +267,10 @@ class StoreMachine(RuleBasedStateMachine):
 
     def transact(self, work: Callable[[GraphTransaction, Model], object]) -> None:
         model = copy.deepcopy(self.model)
-        with self.store.transaction("space", WRITE) as tx:
+        with self.store.transaction("default", WRITE) as tx:
             work(tx, model)
         self.model = model
-        with self.store.read("space") as reader:
+        with self.store.read("default") as reader:
             if reader.last_seq() == len(self.states):
                 self.states.append(copy.deepcopy(model))
             else:  # nothing was written
@@ -277,7 +280,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(data=st.data(), steps=st.integers(1, 3))
     def fail(self, data: st.DataObject, steps: int) -> None:
         model = copy.deepcopy(self.model)
-        with pytest.raises(Abandoned), self.store.transaction("space", WRITE) as tx:
+        with pytest.raises(Abandoned), self.store.transaction("default", WRITE) as tx:
             for _ in range(steps):
                 self.act(data, tx, model)
             raise Abandoned
@@ -289,7 +292,7 @@ class StoreMachine(RuleBasedStateMachine):
         seq = data.draw(st.integers(max(1, last - 3), last))
         expected = self.model.undone(self.states[seq - 1], self.states[seq])
         if expected is None:
-            with pytest.raises(UndoConflictError), self.store.transaction("space", WRITE) as tx:
+            with pytest.raises(UndoConflictError), self.store.transaction("default", WRITE) as tx:
                 tx.undo(seq)
             return
 
@@ -304,13 +307,36 @@ class StoreMachine(RuleBasedStateMachine):
         if self.store.location != ":memory:":
             self.store.close()
             self.store = self.open_store(self.folder)
+            if not self.has_history:
+                self.renumber()
+
+    def renumber(self) -> None:
+        """Follow a store that numbers its items anew when it opens, in the same order."""
+        old = self.model
+        with self.store.read("default") as reader:
+            nodes = [record.id for record in reader.list_nodes(limit=999)]
+            edges = [record.id for record in reader.list_edges(limit=999)]
+            kept = [position for position, _ in reader.list_kept(limit=999)]
+            last_seq = reader.last_seq()
+        now = dict(zip(sorted(old.nodes), nodes, strict=True))
+        self.model = Model(
+            nodes={now[i]: each for i, each in old.nodes.items()},
+            edges={
+                new: replace(
+                    old.edges[i], from_id=now[old.edges[i].from_id], to_id=now[old.edges[i].to_id]
+                )
+                for i, new in zip(sorted(old.edges), edges, strict=True)
+            },
+            kept={new: old.kept[i] for i, new in zip(sorted(old.kept), kept, strict=True)},
+        )
+        self.states = [Model()] * last_seq + [copy.deepcopy(self.model)]
 
     # What must hold after each transaction
 
     @invariant()
     def the_store_holds_what_the_model_holds(self) -> None:
         model = self.model
-        with self.store.read("space") as reader:
+        with self.store.read("default") as reader:
             stored = {r.id: ModelNode(r.node, r.typed) for r in reader.list_nodes(limit=999)}
             assert stored == model.nodes
             links = {e.id: (e.key, e.edge.weight) for e in reader.list_edges(limit=999)}
@@ -327,7 +353,7 @@ class StoreMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.has_history)
     @invariant()
     def each_nodes_past_is_what_it_was(self) -> None:
-        with self.store.read("space") as reader:
+        with self.store.read("default") as reader:
             for node_id, each in list(self.model.nodes.items())[:2]:
                 versions = reader.history(each.node.name, limit=500)
                 for version in versions:

@@ -312,6 +312,15 @@ def test_what_stands_in_the_way_is_named(
     assert state(past) == before
 
 
+@pytest.mark.covers("storage.undo.conflict")
+def test_a_kept_line_that_came_anew_stands_in_the_way(past: GraphStore) -> None:
+    write(past, "import", full)
+    undo(past, 1)
+    write(past, "again", lambda tx: tx.insert_kept([KeptLine(text="kept")]))
+    with pytest.raises(UndoConflictError, match="the same kept line was added anew since"):
+        undo(past, 2)
+
+
 @pytest.mark.covers("storage.undo.content")
 def test_what_was_changed_and_changed_back_can_be_undone(past: GraphStore) -> None:
     write(past, "add", nodes("A"))

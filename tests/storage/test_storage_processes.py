@@ -156,7 +156,7 @@ def test_a_thread_that_waits_too_long_is_told_that_it_waits_for_its_own_process(
         ("", None),
         ("1: POSIX  ADVISORY  WRITE 77 fd:00:9 120 120", 77),
         ("1: POSIX  ADVISORY  WRITE 77 fd:00:8 120 120", None),
-        ("1: POSIX  ADVISORY  READ 78 a:0:9 124 124\n2: POSIX  ADVISORY  WRITE 79 a:0:9 120 120", 79),
+        ("1: POSIX ADVISORY READ 78 a:0:9 124 124\n2: POSIX ADVISORY WRITE 79 a:0:9 120 120", 79),
         ("1: POSIX  ADVISORY  WRITE 0 fd:00:9 120 120", None),
         ("1: POSIX  ADVISORY  WRITE -1 fd:00:9 120 120", None),
     ],

@@ -92,6 +92,11 @@ def twin_hash(name: str) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
+def text_digest(text: str) -> bytes:
+    """Return the SHA-256 of a text, by which kept lines are unique."""
+    return hashlib.sha256(text.encode()).digest()
+
+
 def is_storable(text: str) -> bool:
     """Whether `text` can be in the database at all: a lone surrogate cannot."""
     if text.isascii():

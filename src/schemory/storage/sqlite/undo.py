@@ -17,7 +17,7 @@ from schemory.storage.sqlite.adjacent import touching_ids
 from schemory.storage.sqlite.edge_writer import EdgeState
 from schemory.storage.sqlite.images import Image, Kind, content, current_image, image_after
 from schemory.storage.sqlite.node_writer import NodeState
-from schemory.storage.sqlite.rows import extra_text
+from schemory.storage.sqlite.rows import extra_text, text_digest
 from schemory.storage.sqlite.space import Space
 from schemory.storage.sqlite.writers import Writers
 
@@ -99,6 +99,7 @@ def undo(space: Space, writers: Writers, seq: int) -> Commit:
     _find_torn_edges(plan)
     _find_taken_names(plan)
     _find_impossible_edges(plan)
+    _find_taken_lines(plan)
     if plan.problems:
         raise _conflict(seq, plan.problems)
     _apply(writers, plan)
@@ -221,6 +222,13 @@ def _find_impossible_edges(plan: _Plan) -> None:
             leaves = holder in arriving and _triple(arriving[holder]) != _triple(target)
             if holder != edge_id and holder not in going and not leaves:
                 plan.object(f"{plan.label(Kind.EDGE, target)} was added anew")
+
+
+def _find_taken_lines(plan: _Plan) -> None:
+    sql = "SELECT id FROM kept WHERE project = ? AND digest = ?"
+    for target in plan.kept.coming.values():
+        if set(plan.space.ints(sql, text_digest(target["text"]))) - plan.kept.going:
+            plan.object("the same kept line was added anew")
 
 
 def _will_be_there(plan: _Plan, node_id: int) -> bool:

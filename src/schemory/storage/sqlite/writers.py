@@ -1,6 +1,5 @@
 """All that one write transaction writes with: nodes with their edges, and kept lines."""
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 
 from schemory.storage.protocols import KeptLine
@@ -10,6 +9,7 @@ from schemory.storage.sqlite.images import Kind
 from schemory.storage.sqlite.ledger import LedgerEntry
 from schemory.storage.sqlite.node_ids import NodeIds
 from schemory.storage.sqlite.node_writer import NodeWriter
+from schemory.storage.sqlite.rows import text_digest
 from schemory.storage.sqlite.space import Space
 
 
@@ -48,14 +48,14 @@ class Writers:
             ON CONFLICT DO NOTHING
         """
         seq = self.entry.seq
-        return self._space.write(sql, ((line.text, _digest(line.text), seq) for line in lines))
+        return self._space.write(sql, ((line.text, text_digest(line.text), seq) for line in lines))
 
     def restore_kept(self, texts: Mapping[int, str]) -> None:
         """Insert kept lines again under ids they had before."""
         self.entry.keep_absence(Kind.KEPT, texts)
         sql = "INSERT INTO kept (project, id, text, digest, since_seq) VALUES (?, ?, ?, ?, ?)"
         seq = self.entry.seq
-        rows = ((kept_id, text, _digest(text), seq) for kept_id, text in texts.items())
+        rows = ((kept_id, text, text_digest(text), seq) for kept_id, text in texts.items())
         self._space.write(sql, rows)
 
     def delete_kept(self, ids: Iterable[int]) -> None:
@@ -65,7 +65,3 @@ class Writers:
         self.entry.keep(Kind.KEPT, rows)
         sql = "DELETE FROM kept WHERE id = ?2 AND project = ?1"
         self._space.write(sql, ((row[0],) for row in rows))
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode()).digest()
