@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-PYTEST_ARGS ?= -q -n 2
+PYTEST_ARGS ?= -q -n 2 --dist loadgroup
 
 .PHONY: help demo test check bench clean
 

@@ -10,8 +10,11 @@ from doctest import ELLIPSIS, OutputChecker
 from pathlib import Path
 from typing import Any
 
+import pytest
+import pytest
 from sybil import Document, Example, Region, Sybil
 from sybil.document import PythonDocStringDocument
+from sybil.integration.pytest import SybilItem
 from sybil.parsers.rest import DocTestParser
 
 _FENCE = re.compile(
@@ -19,6 +22,11 @@ _FENCE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _TIMEOUT_SECONDS = 120
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let golden files be written anew; their difference is then reviewed like any change."""
+    parser.addoption("--update-golden", action="store_true", help="write tests/golden anew")
 
 
 def _fenced_blocks(document: Document) -> Iterator[Region]:
@@ -84,6 +92,13 @@ def _enter_folder(namespace: dict[str, Any]) -> None:
 def _leave_folder(namespace: dict[str, Any]) -> None:
     os.chdir(namespace["_before"])
     namespace["_folder"].cleanup()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the examples of one document together when several workers share the tests."""
+    for item in items:
+        if isinstance(item, SybilItem):
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
 
 
 pytest_collect_file = (
