@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest
 from sybil import Document, Example, Region, Sybil
 from sybil.document import PythonDocStringDocument
 from sybil.integration.pytest import SybilItem
@@ -94,6 +93,7 @@ def _leave_folder(namespace: dict[str, Any]) -> None:
     namespace["_folder"].cleanup()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the examples of one document together when several workers share the tests."""
     for item in items:

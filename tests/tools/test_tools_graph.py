@@ -93,6 +93,50 @@ def test_edges_too_may_succeed_in_part(pair: "Desk") -> None:
     assert "partial" not in whole.structured["data"]  # type: ignore[operator]  # an object
 
 
+@pytest.mark.covers("tools.static.all-problems")
+def test_what_is_wrong_by_itself_and_what_the_graph_has_against_it_come_together(
+    pair: "Desk",
+) -> None:
+    told: list[str] = []
+    pair.graph.events.subscribe("beforeAddNodes", lambda _: told.append("asked"))
+    before = pair.everything()
+    nodes = [A, {"name": "C"}, {"name": "D", "nodeType": "t"}, {"name": " D", "nodeType": "t"}, A]
+    error = pair.fails("add_nodes", {"nodes": nodes})
+    assert [(p["path"], p["error_code"]) for p in error["context"]["problems"]] == [
+        ("$.nodes[0].name", "NODE_EXISTS"),
+        ("$.nodes[1].nodeType", "INVALID_PARAM"),
+        ("$.nodes[3].name", "INVALID_PARAM"),
+        ("$.nodes[4].name", "DUPLICATE_IN_CALL"),
+        ("$.nodes[4].name", "NODE_EXISTS"),
+    ]
+    assert "nodes[3].name must not start" in error["context"]["problems"][2]["problem"]
+    edges = [edge("A", "B", weight=2), {"from": "A"}, edge("A", "Nobody"), edge("A", "B")]
+    error = pair.fails("add_edges", {"edges": edges})
+    assert [p["path"] for p in error["context"]["problems"]] == [
+        "$.edges[0].weight",
+        "$.edges[0]",
+        "$.edges[1].to",
+        "$.edges[1].edgeType",
+        "$.edges[2].to",
+        "$.edges[3]",
+        "$.edges[3]",
+    ]
+    assert pair.everything() == before
+    assert told == []
+
+
+@pytest.mark.covers("tools.static.continue-on-error")
+def test_an_item_that_cannot_be_read_is_a_failure_like_any_other(pair: "Desk") -> None:
+    nodes = [{"name": 5}, {"name": "C", "nodeType": "t"}, A]
+    data = pair.ok("add_nodes", {"nodes": nodes, "continueOnError": True})
+    assert [node["name"] for node in data["nodes"]] == ["C"]
+    assert [failed["index"] for failed in data["failed"]] == [0, 2]
+    assert data["failed"][1]["problems"][0]["path"] == "$.nodes[2].name"
+    error = pair.fails("add_nodes", {"nodes": [{"name": 5}, A], "continueOnError": True})
+    paths = [p["path"] for p in error["context"]["problems"]]
+    assert paths == ["$.nodes[0].name", "$.nodes[0].nodeType", "$.nodes[1].name"]
+
+
 @pytest.mark.covers("tools.static.update-nodes")
 def test_an_update_replaces_metadata_whole_and_may_change_the_type(pair: "Desk") -> None:
     change = {"name": "A", "metadata": ["new: line"], "nodeType": "u"}

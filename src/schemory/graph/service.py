@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import cast
 
+from schemory.errors import Problem, SchemoryError
 from schemory.graph import (
     duplicates,
     entities,
@@ -50,8 +52,8 @@ from schemory.graph.results import (
     PathFound,
     ValidationPage,
 )
-from schemory.graph.unit import Session, Units
-from schemory.graph.work import Work
+from schemory.graph.unit import Session, Unit, Units
+from schemory.graph.work import RehearsedError, Work
 from schemory.model.edge import EdgeKey
 from schemory.model.events import AfterSchemaChange, AfterSearch, BeforeSchemaChange, BeforeSearch
 from schemory.model.graph import Graph
@@ -59,7 +61,7 @@ from schemory.model.jsonvalue import Json
 from schemory.model.schema import NodeSchema
 from schemory.schemas.catalog import SchemaCatalog
 from schemory.schemas.parse import parse_schema
-from schemory.storage.protocols import GraphReader, GraphStore, Position
+from schemory.storage.protocols import GraphReader, GraphStore, GraphTransaction, Position
 
 
 class KnowledgeGraph:
@@ -85,6 +87,7 @@ class KnowledgeGraph:
         self.strict_types = strict_types
         self._session = Session()
         self._units = Units(store, space, self.events, self._session)
+        self._is_rehearsal = False
 
     def for_space(self, space: str) -> "KnowledgeGraph":
         """Return the graph of another space of the same store, with the same rules and events."""
@@ -100,6 +103,23 @@ class KnowledgeGraph:
         other._session = self._session
         other._units = Units(self.store, space, self.events, self._session)
         return other
+
+    def rehearse(self, write: Callable[["KnowledgeGraph"], object]) -> tuple[Problem, ...]:
+        """Return what speaks against `write`, a call of one writing verb; nothing is written.
+
+        No listener is asked, and no lock is taken.
+        """
+        twin = KnowledgeGraph(
+            self.store, space=self.space, catalog=self.catalog, strict_types=self.strict_types
+        )
+        twin._is_rehearsal = True
+        try:
+            write(twin)
+        except RehearsedError:
+            return ()
+        except SchemoryError as error:
+            return error.problems
+        return ()
 
     # Transactions
 
@@ -126,8 +146,22 @@ class KnowledgeGraph:
 
     @contextmanager
     def _work(self, by: Author, operation: str) -> Generator[Work]:
+        if self._is_rehearsal:
+            with self.reading() as reader:
+                unit = Unit(cast("GraphTransaction", reader))  # plans only read
+                yield self._work_on(unit)
+            return
         with self._units.open(by, operation) as unit:
-            yield Work(unit, self.catalog, self.events, strict_types=self.strict_types)
+            yield self._work_on(unit)
+
+    def _work_on(self, unit: Unit) -> Work:
+        return Work(
+            unit,
+            self.catalog,
+            self.events,
+            strict_types=self.strict_types,
+            is_rehearsal=self._is_rehearsal,
+        )
 
     @contextmanager
     def reading(self) -> Generator[GraphReader]:

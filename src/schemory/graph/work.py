@@ -12,14 +12,25 @@ from schemory.storage.protocols import GraphTransaction
 Plan = TypeVar("Plan")
 
 
+class RehearsedError(Exception):
+    """A rehearsal got as far as the writing, so nothing speaks against the verb."""
+
+
 class Work:
-    """One verb inside a unit of work."""
+    """One verb inside a unit of work; in a rehearsal it is checked and then goes no further."""
 
     def __init__(
-        self, unit: Unit, catalog: SchemaCatalog, events: EventBus, *, strict_types: bool
+        self,
+        unit: Unit,
+        catalog: SchemaCatalog,
+        events: EventBus,
+        *,
+        strict_types: bool,
+        is_rehearsal: bool = False,
     ) -> None:
         self._unit = unit
         self._events = events
+        self._is_rehearsal = is_rehearsal
         self.catalog = catalog
         self.strict_types = strict_types
 
@@ -38,8 +49,11 @@ class Work:
 
         Raises:
             VetoedError: A listener refused.
+            RehearsedError: This is a rehearsal, and the plan could be made.
         """
         plan = make_plan()
+        if self._is_rehearsal:
+            raise RehearsedError
         writes = self._unit.writes
         for event in announce(plan):
             self._events.emit(event)

@@ -1,7 +1,7 @@
 """What every graph tool's handler works with, and the one way in which such a tool is made."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, cast
 
 from schemory.errors import InvalidParamError, Problem
@@ -107,6 +107,7 @@ class Spec:
         unadvertised: Laid over `properties` when calls are checked; see `Tool`.
         chooses: Given the tool's whole input schema, returns `Tool.accepted`.
         is_shared: The tool is about schemas, which all projects share: no `project_id`.
+        items: See `Tool`.
     """
 
     name: str
@@ -121,6 +122,7 @@ class Spec:
     chooses: Callable[[Mapping[str, Json]], Chooser] | None = None
     toolset: str = "graph"
     is_shared: bool = False
+    items: str = ""
 
 
 def make_tool(bench: Bench, spec: Spec) -> Tool:
@@ -137,7 +139,16 @@ def make_tool(bench: Bench, spec: Spec) -> Tool:
         handle=lambda call: spec.handle(bench, call),
         unadvertised=spec.unadvertised or {},
         accepted=spec.chooses(input_schema) if spec.chooses else None,
+        items=spec.items,
+        rehearse=lambda call: _rehearse(bench, spec, call),
     )
+
+
+def _rehearse(bench: Bench, spec: Spec, call: Call) -> tuple[Problem, ...]:
+    def write(graph: KnowledgeGraph) -> None:
+        spec.handle(replace(bench, graph=graph), call)
+
+    return bench.graph_for(call).rehearse(write)
 
 
 def root_schema(

@@ -28,6 +28,7 @@ from schemory.tools.bench import (
 from schemory.tools.fitting import counted, fitted
 from schemory.tools.registry import Call, Reply
 from schemory.tools.replies import MAX_PROBLEMS, PROBLEMS, problem_wire
+from schemory.tools.sifting import all_failures
 from schemory.tools.wire import STALE_LINES, TEXTS, edge_wire, node_wire
 
 WRITTEN: Final[Mapping[str, Json]] = {
@@ -147,8 +148,9 @@ def add_nodes(bench: Bench, call: Call) -> Reply:
         allow_secret=flag_of(call, "allowSecret"),
         by=author_of(call),
     )
-    data = {"nodes": shown_nodes(call, result.nodes), **_failure_notes(bench, result.failures)}
-    action = f"Added {counted(len(result.nodes), 'node')}{_left_out(result.failures)}"
+    failures = all_failures(call, "nodes", result.failures)
+    data = {"nodes": shown_nodes(call, result.nodes), **_failure_notes(bench, failures)}
+    action = f"Added {counted(len(result.nodes), 'node')}{_left_out(failures)}"
     return write_reply(bench, data | side_notes(result), action)
 
 
@@ -189,8 +191,9 @@ def add_edges(bench: Bench, call: Call) -> Reply:
         allow_secret=flag_of(call, "allowSecret"),
         by=author_of(call),
     )
-    data = {"edges": shown_edges(call, result.edges), **_failure_notes(bench, result.failures)}
-    action = f"Added {counted(len(result.edges), 'edge')}{_left_out(result.failures)}"
+    failures = all_failures(call, "edges", result.failures)
+    data = {"edges": shown_edges(call, result.edges), **_failure_notes(bench, failures)}
+    action = f"Added {counted(len(result.edges), 'edge')}{_left_out(failures)}"
     return write_reply(bench, data | side_notes(result), action)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from schemory.errors import Problem
 from schemory.model.jsonvalue import Json
 
 
@@ -60,12 +61,18 @@ class Call:
     """One tool call: arguments that satisfy the tool's input schema, and its surroundings.
 
     Attributes:
+        left_out: Problems of listed items that are not among the arguments, by their index.
+        places: Where each listed item stood in the call; empty = where it stands.
         progress: Reports (done, total or None, message); a no-op when nobody listens.
         is_cancelled: Whether the client gave up; long work asks between steps.
     """
 
     arguments: Mapping[str, Json]
     caller: Caller = field(default_factory=Caller)
+    left_out: Mapping[int, tuple[Problem, ...]] = field(
+        default_factory=dict[int, tuple[Problem, ...]]
+    )
+    places: tuple[int, ...] = ()
     progress: Callable[[float, float | None, str], None] = ignore_progress
     is_cancelled: Callable[[], bool] = never_cancelled
 
@@ -92,6 +99,8 @@ class Tool:
         input_schema: JSON Schema that strict hosts accept; also what calls are checked against.
         unadvertised: Argument schemas that are accepted but not listed: merged, to any depth, into
             the properties of `input_schema` before a call is checked.
+        items: The argument that lists things to write, each of which may fail by itself; "" = none.
+        rehearse: Returns what the graph has against a call, without writing; goes with `items`.
         accepted: Chooses, by the arguments of a call, the schema it is checked against instead,
             where older dialects have another shape; raises what no dialect allows.
         output_schema: Satisfied by successes and errors alike.
@@ -109,6 +118,8 @@ class Tool:
     family: Family = Family.GRAPH
     unadvertised: Mapping[str, Json] = field(default_factory=dict[str, Json])
     accepted: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None
+    items: str = ""
+    rehearse: Callable[[Call], tuple[Problem, ...]] | None = None
 
 
 class Registry(Mapping[str, Tool]):

@@ -19,6 +19,7 @@ _MAX_SUGGESTIONS = 5
 _MAX_TEXT_CHARS = 600
 _MAX_PATH_CHARS = 300
 _MAX_CONTEXT_ITEMS = 20
+_MEND = "Mend what is named here and call again."
 
 
 def wire_bytes(value: Json) -> int:
@@ -76,16 +77,23 @@ def error_reply(error: SchemoryError, rephrase: Rephrase = str) -> Reply:
     if error.problems:
         context["problems"] = [problem_wire(p, rephrase) for p in error.problems[:MAX_PROBLEMS]]
         context["problemCount"] = len(error.problems)
-    suggestions = dict.fromkeys(
-        [*error.suggestions, *(p.suggestion for p in error.problems if p.suggestion)]
-    )
+    steps = (_next_step(problem) for problem in error.problems)
+    suggestions = dict.fromkeys([*error.suggestions, *(step for step in steps if step)])
     structured: dict[str, Json] = {
         "error": shorten(error.message),
         "error_code": error.code,
         "context": context,
-        "suggestions": [shorten(rephrase(s)) for s in list(suggestions)[:_MAX_SUGGESTIONS]],
+        "suggestions": [
+            shorten(rephrase(s)) for s in list(suggestions or [_MEND])[:_MAX_SUGGESTIONS]
+        ],
     }
     return as_reply(_fitted(structured, context), is_error=True)
+
+
+def _next_step(problem: Problem) -> str | None:
+    if problem.suggestion or not problem.nearest:
+        return problem.suggestion
+    return f"Try {compact(problem.nearest[0])}."
 
 
 def internal_reply(error_id: str) -> Reply:

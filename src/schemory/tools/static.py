@@ -53,7 +53,8 @@ def _items(**properties: Json) -> dict[str, Json]:
     return {"items": {"properties": properties}}
 
 
-_STRICT_WEIGHT: Final[Mapping[str, Json]] = {NO_TEXT: True}
+# The range is checked by the graph, together with all that only the graph can tell.
+_STRICT_WEIGHT: Final[Mapping[str, Json]] = {NO_TEXT: True, "minimum": None, "maximum": None}
 _KIND: Final[Mapping[str, Json]] = {"type": "string", "enum": ["node", "edge"]}
 """The discriminator that the old server's files and prompts carry; it says nothing here."""
 
@@ -77,6 +78,7 @@ _ADD_NODES = Spec(
         "Search first, so that nothing is stored twice; where the type has its own add_TYPE "
         "tool, prefer that; to add to a known node use add_metadata."
     ),
+    items="nodes",
     effect=Effect.WRITE,
     handle=graph.add_nodes,
     properties={
@@ -97,6 +99,7 @@ _UPDATE_NODES = Spec(
         "Change nodes found by name. metadata replaces all lines of the node, so give the whole "
         "list; to add or remove single lines use add_metadata or delete_metadata."
     ),
+    items="nodes",
     effect=Effect.WRITE,
     handle=graph.update_nodes,
     properties={
@@ -132,6 +135,7 @@ _ADD_EDGES = Spec(
         "Relate existing nodes: from, to, and an edgeType such as located_in. weight says how "
         "sure or strong it is, 1 by default. All or none."
     ),
+    items="edges",
     effect=Effect.WRITE,
     handle=graph.add_edges,
     properties={
@@ -155,6 +159,7 @@ _UPDATE_EDGES = Spec(
         "the mean of old and given, or the given one with weightMode set. newFrom, newTo and "
         "newEdgeType move the edge."
     ),
+    items="edges",
     effect=Effect.WRITE,
     handle=graph.update_edges,
     properties={

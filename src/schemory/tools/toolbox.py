@@ -2,9 +2,10 @@
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Final, TypeAlias
 
-from schemory.errors import Problem, SchemoryError, ToolNotFoundError
+from schemory.errors import Problem, SchemoryError, ToolNotFoundError, error_for
 from schemory.graph.service import KnowledgeGraph
 from schemory.model.jsonvalue import Json
 from schemory.model.likeness import nearest
@@ -16,7 +17,8 @@ from schemory.tools.instructions import instructions
 from schemory.tools.profiles import Price, Profile, price_of
 from schemory.tools.registry import Call, Caller, Reply, Tool, ignore_progress, never_cancelled
 from schemory.tools.replies import Replies, error_reply, internal_reply, shorten
-from schemory.tools.validate import check_arguments, extended, read_object
+from schemory.tools.sifting import all_problems, sift
+from schemory.tools.validate import Examined, examine_arguments, extended, read_object
 
 __all__ = ["Profile", "ToolSettings", "Toolbox", "build_toolbox"]
 
@@ -65,6 +67,11 @@ class Toolbox:
         return price_of(self._current().listed)
 
     @property
+    def registry(self) -> Mapping[str, Tool]:
+        """The tools by name."""
+        return self._current().registry
+
+    @property
     def profile(self) -> Profile:
         """Full or compact, whichever is in force now."""
         return self._current().profile
@@ -109,12 +116,12 @@ class Toolbox:
             raise _unknown_tool(name, tools)
         try:
             call = Call(
-                arguments=_checked(tool, tools.accepted[name], arguments),
+                arguments={},
                 caller=caller or Caller(),
                 progress=progress or ignore_progress,
                 is_cancelled=is_cancelled or never_cancelled,
             )
-            reply = tool.handle(call)
+            reply = _perform(tool, _examined(tool, tools.accepted[name], arguments), call)
         except SchemoryError as error:
             reply = error_reply(error, tools.rephrase)
         except Exception as fault:  # noqa: BLE001 (an agent gets an id, the log the traceback)
@@ -151,11 +158,31 @@ class Toolbox:
                 listener()
 
 
-def _checked(tool: Tool, accepted: Mapping[str, Json], arguments: object) -> Mapping[str, Json]:
+def _examined(tool: Tool, accepted: Mapping[str, Json], arguments: object) -> Examined:
     if tool.accepted is None:
-        return check_arguments(accepted, arguments)
+        return examine_arguments(accepted, arguments)
     chosen_schema = tool.accepted(read_object(arguments))
-    return check_arguments(extended(chosen_schema, tool.unadvertised), arguments)
+    return examine_arguments(extended(chosen_schema, tool.unadvertised), arguments)
+
+
+def _perform(tool: Tool, examined: Examined, call: Call) -> Reply:
+    """Make the call; where items cannot be read, tell also what is wrong with the others.
+
+    Raises:
+        SchemoryError: With every problem there is.
+    """
+    if not examined.problems:
+        return tool.handle(replace(call, arguments=examined.arguments))
+    sifted = sift(examined, tool.items) if tool.items else None
+    if sifted is None or tool.rehearse is None:
+        raise error_for(examined.problems)
+    call = replace(call, arguments=sifted.arguments, places=sifted.places, left_out=sifted.left_out)
+    if not call.arguments.get("continueOnError"):
+        raise error_for(all_problems(call, tool.items, tool.rehearse(call)))
+    try:
+        return tool.handle(call)
+    except SchemoryError as error:
+        raise error_for(all_problems(call, tool.items, error.problems)) from None
 
 
 def _unknown_tool(name: str, tools: Assembly) -> ToolNotFoundError:

@@ -19,7 +19,10 @@ from schemory.tools.registry import Call, Reply
 from schemory.tools.validate import Schema
 
 _PATH = "$.properties"
-_GENERATED_CALL = re.compile(r'\b(add|update|delete)_([a-z][a-z0-9_]*) ?\{ ?"\2" ?: ?')
+_GENERATED_CALL = re.compile(
+    r"\b(add|update|delete)_(?!(?:nodes?|edges|metadata)\b)([a-z][a-z0-9_]*) ?"
+    r'\{ ?"\2" ?: ?(?=\{)'
+)
 
 _TYPE: Final[Mapping[str, Json]] = {"type": "string", "description": "A type of list_schemas."}
 _NAME: Final[Mapping[str, Json]] = {"type": "string", "minLength": 1}

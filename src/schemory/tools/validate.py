@@ -2,13 +2,13 @@
 
 The schema language is the subset that strict hosts accept (surfaces.md): type, properties,
 required, items, enum, additionalProperties, default, minimum, maximum, minLength, maxLength,
-minItems, maxItems. Three things go beyond it, and are never advertised: an object schema without
-`properties` takes any object, the type `ANYTHING` takes any value, and the keyword `NO_TEXT`
-refuses a value written as text.
+minItems, maxItems. Some things go beyond it, and are never advertised: an object schema without
+`properties` takes any object, the type `ANYTHING` takes any value, the keyword `NO_TEXT` refuses a
+value written as text, `HIDDEN` keeps a property out of messages, and a null bound is none.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from schemory.errors import Problem, error_for
 from schemory.model.jsonvalue import Json, child_path, json_kind
@@ -24,6 +24,9 @@ from schemory.tools.coerce import (
 
 NO_TEXT: Final = "x-no-text"
 """Private keyword: a number must be written as a number, not as text."""
+
+HIDDEN: Final = "x-hidden"
+"""Private keyword: accepted, but not among what messages say an object takes."""
 
 ANYTHING: Final = "any"
 """Private type: any JSON value, as it is."""
@@ -64,7 +67,10 @@ def properties_of(schema: Schema) -> Mapping[str, Schema]:
 
 
 def extended(schema: Schema, overlay: Mapping[str, Json]) -> Schema:
-    """Return an input schema whose `properties` are deep-merged with `overlay`; both stay as is."""
+    """Return an input schema whose `properties` are deep-merged with `overlay`; both stay as is.
+
+    What the overlay adds is hidden.
+    """
     return {**schema, "properties": _merged(properties_of(schema), overlay)}
 
 
@@ -72,27 +78,44 @@ def _merged(base: Mapping[str, Json], over: Mapping[str, Json]) -> dict[str, Jso
     result = dict(base)
     for key, value in over.items():
         old = result.get(key)
-        result[key] = _merged(old, value) if is_object(old) and is_object(value) else value
+        if is_object(old) and is_object(value):
+            result[key] = _merged(old, value)
+        else:
+            result[key] = {**value, HIDDEN: True} if is_object(value) else value
     return result
 
 
-def check_arguments(schema: Schema, arguments: object) -> Mapping[str, Json]:
+class Examined(NamedTuple):
+    """Arguments coerced as far as they fit, and everything that does not."""
+
+    arguments: Mapping[str, Json]
+    problems: tuple[Problem, ...]
+
+
+def examine_arguments(schema: Schema, arguments: object) -> Examined:
     """Return the arguments coerced, nulls of optional ones dropped and defaults filled in.
 
     Missing arguments (None) are `{}`; an object may arrive as JSON text.
-
-    Raises:
-        InvalidParamError: With every problem found.
     """
     given: object = {} if arguments is None else arguments
     fault = json_fault(given)
     if fault is not None:
-        raise error_for([_problem("$", f"the arguments {fault}")])
+        return Examined({}, (_problem("$", f"the arguments {fault}"),))
     checker = _Checker()
     checked = checker.check(schema, cast("Json", given), "$")
-    if checker.problems:
-        raise error_for(checker.problems)
-    return cast("Mapping[str, Json]", checked)
+    return Examined(checked if is_object(checked) else {}, tuple(checker.problems))
+
+
+def check_arguments(schema: Schema, arguments: object) -> Mapping[str, Json]:
+    """Return the arguments as `examine_arguments` does.
+
+    Raises:
+        InvalidParamError: With every problem found.
+    """
+    examined = examine_arguments(schema, arguments)
+    if examined.problems:
+        raise error_for(examined.problems)
+    return examined.arguments
 
 
 def read_object(arguments: object) -> Mapping[str, Json]:
@@ -109,7 +132,7 @@ def expected_form(schema: Schema) -> str:
     if kind == "array":
         return f"an array of {_plural(cast('Schema', schema['items']))}"
     if kind == "object" and properties_of(schema):
-        return f"an object with {_words(properties_of(schema))}"
+        return f"an object with {_shown(properties_of(schema))}"
     if kind in {"integer", "number"}:
         return f"{'an integer' if kind == 'integer' else 'a number'}{_range_words(schema)}"
     return JSON_KINDS[kind]
@@ -118,7 +141,7 @@ def expected_form(schema: Schema) -> str:
 def _plural(items: Schema) -> str:
     kind = str(items["type"])
     if kind == "object" and properties_of(items):
-        return f"objects with {_words(properties_of(items))}"
+        return f"objects with {_shown(properties_of(items))}"
     return "booleans" if kind == "boolean" else f"{kind}s"
 
 
@@ -129,6 +152,10 @@ def _range_words(schema: Schema) -> str:
     if low is not None:
         return f" of at least {low}"
     return "" if high is None else f" of at most {high}"
+
+
+def _shown(properties: Mapping[str, Schema]) -> str:
+    return _words(key for key, schema in properties.items() if not schema.get(HIDDEN))
 
 
 def _words(names: Iterable[str]) -> str:
@@ -179,7 +206,7 @@ class _Checker:
     def _wrong_kind(self, schema: Schema, value: Json, path: str) -> Json:
         got = json_kind(value)
         if isinstance(value, str) and schema["type"] in {"object", "array"}:
-            got = "a string that is no JSON for it"
+            got = f"a string that holds no JSON {schema['type']}"
         message = f"{place(path)} must be {expected_form(schema)}, but is {got}"
         self._report(path, message, suggestion=_form_hint(schema, path))
         return None
@@ -214,7 +241,7 @@ class _Checker:
             wanted = [name for name in required if name in free and key not in _ADVICE]
             near = nearest(key, free) or tuple(wanted[:1])
         where = "the call" if path == "$" else place(path)
-        takes = f"takes {_words(known)}" if known else "takes no arguments"
+        takes = f"takes {_shown(known)}" if known else "takes no arguments"
         hint = f"Write {near[0]} instead of {shown_key(key)}." if near else _ADVICE.get(key)
         self._report(
             member_path(path, key),
