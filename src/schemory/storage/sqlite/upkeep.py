@@ -13,20 +13,36 @@ def find_faults(db: apsw.Connection) -> tuple[str, ...]:
 
     Pages and table indexes, references between tables, and each space's search index.
     """
-    faults = [
-        f"the file is damaged: {message}"
-        for (message,) in db.execute(f"PRAGMA quick_check({_MOST_FAULTS})")
-        if message != "ok"
-    ]
+    faults: list[str] = []
+    for look in (_page_faults, _lost_references, _index_faults):
+        try:
+            faults += look(db)
+        except apsw.CorruptError:
+            faults.append("the file is damaged: its pages cannot be read")
+    return tuple(dict.fromkeys(faults))
+
+
+def _page_faults(db: apsw.Connection) -> list[str]:
+    messages = [row[0] for row in db.execute(f"PRAGMA quick_check({_MOST_FAULTS})")]
+    # SQLite asks search indexes too; what is wrong with those is told by space below.
+    own = [each for each in messages if each != "ok" and "node_index_" not in each]
+    return [f"the file is damaged: {message}" for message in own]
+
+
+def _lost_references(db: apsw.Connection) -> list[str]:
     lost: dict[tuple[str, str], int] = {}
     for table, _, parent, _ in db.execute("PRAGMA foreign_key_check"):
         lost[table, parent] = lost.get((table, parent), 0) + 1
-    faults += [
-        f"{count} rows of {table} name no {parent}" for (table, parent), count in lost.items()
+    return [f"{count} rows of {table} name no {parent}" for (table, parent), count in lost.items()]
+
+
+def _index_faults(db: apsw.Connection) -> list[str]:
+    spaces = list(db.execute("SELECT number, id FROM projects ORDER BY number"))
+    return [
+        f"space {space}: {fault}"
+        for number, space in spaces
+        for fault in index.check_index(db, number)
     ]
-    for number, space in list(db.execute("SELECT number, id FROM projects ORDER BY number")):
-        faults += [f"space {space}: {fault}" for fault in index.check_index(db, number)]
-    return tuple(faults)
 
 
 def rebuild_indexes(db: apsw.Connection) -> int:
