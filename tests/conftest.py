@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from schemory.model.moment import Clock, IdMaker
+from schemory.storage.jsonl import JsonlStore
 from schemory.storage.protocols import GraphStore
 from schemory.storage.sqlite.store import SqliteStore
 
@@ -39,9 +40,15 @@ def _sqlite_on_disk(folder: Path, now: Clock, ids: IdMaker) -> GraphStore:
     return SqliteStore.open(folder / "memory.db", now=now, ids=ids)
 
 
+def _graph_file(folder: Path, now: Clock, ids: IdMaker) -> GraphStore:
+    inner = SqliteStore.open(":memory:", now=now, ids=ids)
+    return JsonlStore.open(folder / "graph.jsonl", inner=inner, now=now)
+
+
 BACKENDS: dict[str, StoreMaker] = {
     "sqlite-memory": _sqlite_in_memory,
     "sqlite-disk": _sqlite_on_disk,
+    "jsonl": _graph_file,
 }
 VOLATILE = frozenset({"sqlite-memory"})
 
