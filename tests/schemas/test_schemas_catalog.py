@@ -228,6 +228,7 @@ def test_a_definition_is_refused_for_faults_and_warnings_alike(
     with pytest.raises(SchemaFaultError) as raised:
         catalog.define({**document("npc"), **change})
     assert [problem.path for problem in raised.value.problems] == [path]
+    assert raised.value.message.startswith(f"The schema at {path}: ")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -119,10 +119,10 @@ def fault_error(origin: str, problems: Iterable[Problem]) -> SchemaFaultError:
     """Return one error for everything wrong with the schema from `origin` (may be empty)."""
     listed = tuple(problems)
     first = listed[0]
-    where = f"{origin}{' at ' + first.path if first.path else ''}".strip()
+    where = f"{origin or 'The schema'}{' at ' + first.path if first.path else ''}"
     rest = f" ({len(listed) - 1} more)" if len(listed) > 1 else ""
     return SchemaFaultError(
-        f"{where}: {first.message}{rest}" if where else f"{first.message}{rest}",
+        f"{where}: {first.message}{rest}",
         problems=listed,
         context={"file": origin} if origin else {},
         suggestions=dict.fromkeys(p.suggestion for p in listed if p.suggestion),
