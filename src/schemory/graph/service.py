@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import cast
 
 from schemory.errors import Problem, SchemoryError
 from schemory.graph import (
@@ -52,7 +51,7 @@ from schemory.graph.results import (
     PathFound,
     ValidationPage,
 )
-from schemory.graph.unit import Session, Unit, Units
+from schemory.graph.unit import Session, Units
 from schemory.graph.work import RehearsedError, Work
 from schemory.model.edge import EdgeKey
 from schemory.model.events import AfterSchemaChange, AfterSearch, BeforeSchemaChange, BeforeSearch
@@ -61,7 +60,7 @@ from schemory.model.jsonvalue import Json
 from schemory.model.schema import NodeSchema
 from schemory.schemas.catalog import SchemaCatalog
 from schemory.schemas.parse import parse_schema
-from schemory.storage.protocols import GraphReader, GraphStore, GraphTransaction, Position
+from schemory.storage.protocols import GraphReader, GraphStore, Position
 
 
 class KnowledgeGraph:
@@ -146,22 +145,15 @@ class KnowledgeGraph:
 
     @contextmanager
     def _work(self, by: Author, operation: str) -> Generator[Work]:
-        if self._is_rehearsal:
-            with self.reading() as reader:
-                unit = Unit(cast("GraphTransaction", reader))  # plans only read
-                yield self._work_on(unit)
-            return
-        with self._units.open(by, operation) as unit:
-            yield self._work_on(unit)
-
-    def _work_on(self, unit: Unit) -> Work:
-        return Work(
-            unit,
-            self.catalog,
-            self.events,
-            strict_types=self.strict_types,
-            is_rehearsal=self._is_rehearsal,
-        )
+        units = self._units
+        with units.pretend() if self._is_rehearsal else units.open(by, operation) as unit:
+            yield Work(
+                unit,
+                self.catalog,
+                self.events,
+                strict_types=self.strict_types,
+                is_rehearsal=self._is_rehearsal,
+            )
 
     @contextmanager
     def reading(self) -> Generator[GraphReader]:

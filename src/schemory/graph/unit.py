@@ -4,6 +4,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import cast
 
 from schemory.errors import ConflictError
 from schemory.graph.events import EventBus
@@ -130,3 +131,9 @@ class Units:
             return
         with self._store.read(self._space) as reader:
             yield reader
+
+    @contextmanager
+    def pretend(self) -> Generator[Unit]:
+        """Open a unit over a snapshot: good for plans, which only read."""
+        with self.read() as reader:
+            yield Unit(cast("GraphTransaction", reader))
