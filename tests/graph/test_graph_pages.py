@@ -78,6 +78,7 @@ def small_steps() -> Iterator[None]:
             "graph.pages.CHUNK": 2,
             "graph.pages._GROUP": 2,
             "graph.search.CHUNK": 2,
+            "graph.search._MANY": 2,
             "graph.search.MAX_WALKED": 3,
             "graph.listings.MAX_RANKED": 2,
             "storage.sqlite.search.MAX_RANKED": 2,

@@ -276,7 +276,7 @@ def test_a_match_that_goes_between_two_pages_hides_no_other(graph: KnowledgeGrap
 
 @pytest.mark.covers("graph.hub")
 def test_a_hub_costs_a_page_and_not_its_degree(graph: KnowledgeGraph) -> None:
-    count = 3_000
+    count = 1_000
     graph.add_nodes([NodeInput("hub", "x"), *(NodeInput(f"n{i:04}", "x") for i in range(count))])
     graph.add_edges([EdgeInput("hub", f"n{i:04}", "e") for i in range(count)])
     options = PageOptions(room=Room(1_000, ten))
@@ -284,7 +284,7 @@ def test_a_hub_costs_a_page_and_not_its_degree(graph: KnowledgeGraph) -> None:
     assert len(page.nodes) + len(page.edges) <= 100
     seen = set(names(page))
     while page.more is not None:
-        page = graph.open_nodes(["hub"], PageOptions(room=Room(20_000, ten), after=page.more))
+        page = graph.open_nodes(["hub"], PageOptions(room=Room(4_000, ten), after=page.more))
         assert not seen & set(names(page))
         seen |= set(names(page))
     assert len(seen) == count + 1

@@ -6,7 +6,7 @@ and there is room, the next group follows. Over all pages every match and every 
 and every edge when both its ends have come; a hub costs a page, not its degree.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -28,6 +28,7 @@ _DEGRADED = (
     "the search index is damaged or missing; the answer is right, but slow: "
     "run `schemory doctor --fix`"
 )
+_MANY = 1_000
 _AMONG, _AROUND = "m", "n"
 
 _Stage: TypeAlias = Literal["sought", "substring", "words"]
@@ -263,6 +264,22 @@ class _Groups:
             if self._walked >= MAX_WALKED:
                 return stand
 
+    def _joining(
+        self, batch: Sequence[NodeRecord], ids: Sequence[int]
+    ) -> Callable[[int, int], Iterable[EdgeRecord]]:
+        """Return what gives the edges of one of `batch` to `ids` after an edge.
+
+        They are mostly few and then fetched at once.
+        """
+        wanted = {record.id for record in batch}
+        edges = self._reader.edges_between(sorted(wanted), ids, limit=_MANY)
+        if len(edges) == _MANY:
+            return lambda node_id, after_id: self._edges([node_id], ids, after_id)
+        by_node: dict[int, list[EdgeRecord]] = {node_id: [] for node_id in wanted}
+        for edge in edges:
+            by_node[edge.from_id if edge.from_id in wanted else edge.to_id].append(edge)
+        return lambda node_id, after_id: (e for e in by_node[node_id] if e.id > after_id)
+
     def _add_neighbour(self, record: NodeRecord) -> bool:
         return not self._filling.is_full_of_neighbours and self._filling.add_neighbour(record)
 
@@ -277,6 +294,7 @@ class _Groups:
         if self._listing.before(group) is not None:
             # Edges to matches before the group came with the edges among the matches.
             matching = dict.fromkeys(matching, False)
+        joining = self._joining(batch, ids)
         for record in batch:
             is_match = record.id in matching
             if not (matching[record.id] if is_match else self._with_neighbours):
@@ -286,7 +304,7 @@ class _Groups:
             if is_new and not self._add_neighbour(record):
                 return stand
             done = stand.edge if is_begun else -1
-            for edge in self._edges([record.id], ids, max(done, 0)):
+            for edge in joining(record.id, max(done, 0)):
                 if not self._filling.add_edge(edge):
                     return replace(stand, node=record.id, edge=max(done, 0))
                 done = edge.id
