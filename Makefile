@@ -5,7 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-PYTEST_ARGS ?= -q -n 2 --dist loadgroup
+# By files: the examples of a document build upon each other.
+PYTEST_ARGS ?= -q -n 2 --dist loadfile
 
 .PHONY: help demo test check bench clean
 

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from sybil import Document, Example, Region, Sybil
 from sybil.document import PythonDocStringDocument
-from sybil.integration.pytest import SybilItem
 from sybil.parsers.rest import DocTestParser
 
 _FENCE = re.compile(
@@ -91,14 +90,6 @@ def _enter_folder(namespace: dict[str, Any]) -> None:
 def _leave_folder(namespace: dict[str, Any]) -> None:
     os.chdir(namespace["_before"])
     namespace["_folder"].cleanup()
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the examples of one document together when several workers share the tests."""
-    for item in items:
-        if isinstance(item, SybilItem):
-            item.add_marker(pytest.mark.xdist_group(str(item.path)))
 
 
 pytest_collect_file = (
