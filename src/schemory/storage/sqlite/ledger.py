@@ -46,9 +46,12 @@ _FATES = {
 
 
 class LedgerEntry:
-    """The open entry of one write transaction; Python keeps nothing but where it began.
+    """The open entry of one write transaction; Python keeps little more than where it began.
 
     So a savepoint that rolls back takes its images with it, without any bookkeeping here.
+
+    Attributes:
+        highest: The highest ids ever given out before it; what is above is new.
 
     Args:
         space: Inside the open transaction.
@@ -61,11 +64,12 @@ class LedgerEntry:
         self.seq = seq
         self.now = now
         self.context = context
-        self._highest = highest_ids(space)
+        self.highest = highest_ids(space)
+        self._imaged: set[Kind] = set()  # a hint where to look; a rollback may have emptied it
 
     def is_new(self, kind: Kind, item_id: int) -> bool:
         """Whether this transaction made the item, under an id that never was before."""
-        return item_id > self._highest[kind]
+        return item_id > self.highest[kind]
 
     def keep(self, kind: Kind, rows: Iterable[Row]) -> None:
         """Keep the present state of items that are about to change or go.
@@ -88,7 +92,9 @@ class LedgerEntry:
             INSERT INTO change (project, kind, item_id, seq, image) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT DO NOTHING
         """
-        self._space.write(sql, ((kind.value, item_id, self.seq, text) for item_id, text in images))
+        rows = ((kind.value, item_id, self.seq, text) for item_id, text in images)
+        if self._space.write(sql, rows):
+            self._imaged.add(kind)
 
     def touch(self, ends: Iterable[tuple[int, int]]) -> None:
         """Note (node, edge) pairs, so that the node's past finds the edge."""
@@ -115,8 +121,13 @@ class LedgerEntry:
             purged: How many nodes left no image, on purpose.
         """
         items = {"nodes_purged": purged} if purged else {}
+        highest = highest_ids(self._space)
         for kind in Kind:
-            inserted = self._write_runs(kind) + self._count_fates(kind, items)
+            inserted = 0
+            if highest[kind] > self.highest[kind]:
+                inserted += self._write_runs(kind)
+            if kind in self._imaged:
+                inserted += self._count_fates(kind, items)
             if inserted:
                 items[f"{_NAMES[kind]}_inserted"] = inserted
         if not items:
@@ -141,12 +152,12 @@ class LedgerEntry:
 
     def _write_runs(self, kind: Kind) -> int:
         """Write the new ids as ranges; returns how many there are."""
-        count, first, last = self._space.rows(_NEW_SPAN[kind], self._highest[kind])[0]
+        count, first, last = self._space.rows(_NEW_SPAN[kind], self.highest[kind])[0]
         if not count:
             return 0
         runs = [(first, last)]
         if count != last - first + 1:  # some were deleted again
-            runs = ranges(self._space.ints(_NEW_IDS[kind], self._highest[kind]))
+            runs = ranges(self._space.ints(_NEW_IDS[kind], self.highest[kind]))
         sql = """
             INSERT INTO insert_run (project, kind, first_id, last_id, seq) VALUES (?, ?, ?, ?, ?)
         """

@@ -63,7 +63,7 @@ class NodeWriter:
         self._entry = entry
         self._node_ids = node_ids
         self._types = Types(space, TypeTable.NODE)
-        self._indexed_up_to = highest_ids(space)[Kind.NODE]
+        self._indexed_up_to = entry.highest[Kind.NODE]
 
     @property
     def indexed_up_to(self) -> int:
@@ -81,7 +81,11 @@ class NodeWriter:
             SELECT id, name, '', metadata FROM node INDEXED BY node_by_project
             WHERE project = ? AND id > ? ORDER BY id LIMIT ?
         """
-        while rows := self._space.rows(sql, self._indexed_up_to, _INDEX_CHUNK):
+        rows: list[Row] = []
+        while not rows or len(rows) == _INDEX_CHUNK:
+            rows = self._space.rows(sql, self._indexed_up_to, _INDEX_CHUNK)
+            if not rows:
+                return
             index.add_rows(self._space.db, self._space.number, map(_index_row, rows))
             self._indexed_up_to = rows[-1][0]
 

@@ -195,9 +195,9 @@ class SqliteStore:
         self, db: apsw.Connection, name: str, context: WriteContext
     ) -> SqliteGraphTransaction:
         moment = moment_text(self._now())
-        space = Space(db, _find_number(db, name) or _create_space(db, name, moment))
-        sql = "SELECT last_seq, last_recorded_at FROM projects WHERE number = ?"
-        seq, recorded_at = space.rows(sql)[0]
+        sql = "SELECT number, last_seq, last_recorded_at FROM projects WHERE id = ?"
+        number, seq, recorded_at = next(iter(db.execute(sql, (name,))), (0, 0, ""))
+        space = Space(db, number or _create_space(db, name, moment))
         entry = LedgerEntry(space, seq=seq + 1, now=max(moment, recorded_at), context=context)
         return SqliteGraphTransaction(space, name, entry)
 
