@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,6 +35,8 @@ Runner: TypeAlias = Callable[..., Run]
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder and home of the command lines."""
+    for name in [name for name in os.environ if name.startswith("MEMORY_")]:
+        monkeypatch.delenv(name)
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.chdir(tmp_path)

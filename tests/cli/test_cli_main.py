@@ -151,22 +151,45 @@ def test_no_colour_reaches_a_pipe(story: Callable[..., Any], home: Path) -> None
             assert b"\x1b[" not in process.stdout.read()
 
 
+def _wait_until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.002)
+
+
+def _is_locked(file: Path) -> bool:
+    import fcntl  # noqa: PLC0415 (POSIX only)
+
+    with file.open("rb") as opened:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
 @posix_only
 @pytest.mark.covers("cli.interrupt")
-def test_ctrl_c_ends_with_130_and_nothing_half_done(cli: Callable[..., Any], home: Path) -> None:
+def test_ctrl_c_in_a_transaction_ends_with_130_and_nothing_half_done(
+    cli: Callable[..., Any], home: Path
+) -> None:
     record = '{"type":"node","name":"n%d","nodeType":"t","metadata":["k: %d"]}\n'
-    file = home / "big.jsonl"
-    with file.open("w", encoding="utf-8") as lines:
-        lines.writelines(record % (i, i) for i in range(200_000))
-    with _command(home, "import-graph", str(file), stderr=subprocess.PIPE) as process:
-        time.sleep(1.5)  # anywhere in the import will do
+    source = home / "source.jsonl"
+    os.mkfifo(source)
+    with _command(home, "import-graph", str(source), stderr=subprocess.PIPE) as process:
+        # The command reads its source after it has opened the store, and locks it to write.
+        with source.open("w", encoding="utf-8") as lines:
+            lines.writelines(record % (i, i) for i in range(100_000))
+        lock = home / ".mcp-servers" / "memory" / "memory.sqlite-lock"
+        _wait_until(lambda: _is_locked(lock))
         process.send_signal(signal.SIGINT)
         assert process.stderr
         told = process.stderr.read()
         code = process.wait(60)
     assert code == 130
     assert b"Traceback" not in told
-    assert cli("call", "graph_stats").data["data"]["nodes"] == 0
+    assert cli("status", "--json").data["graph"]["nodes"] == 0
 
 
 @pytest.mark.covers("cli.light_start")

@@ -19,6 +19,7 @@ from schemory.server.pipes import open_pipes
 from schemory.server.sdk import ToolServer
 
 _LAST_CALL_SECONDS = 5.0
+_MAX_WARNINGS = 20
 _EXIT_CODES = {signal.SIGINT: 130, signal.SIGTERM: 0}
 
 
@@ -54,8 +55,12 @@ def start_lines(app: App) -> Iterator[str]:
         f" ({settings.store_source}), project {settings.space} ({settings.space_source}),"
         f" {price.tools} tools, about {price.tokens:,} tokens"
     )
-    for warning in app.warnings():
+    warnings = list(app.warnings())
+    for warning in warnings[:_MAX_WARNINGS]:
         yield f"schemory warning: {warning}"
+    if len(warnings) > _MAX_WARNINGS:
+        more = len(warnings) - _MAX_WARNINGS
+        yield f"schemory warning: {more} more; `schemory status` lists them all"
     for problem in app.toolbox.faults():
         yield f"schemory warning: no tool for {problem.path}: {problem.message}"
     if price.is_high:
