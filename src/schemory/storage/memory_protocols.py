@@ -5,13 +5,48 @@ and ordering are verbs; a listing returns at most `limit`. One store holds both 
 ledger: a memory transaction takes its number from the same project row as a graph transaction.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from enum import StrEnum
+from typing import NamedTuple, Protocol
 
 from schemory.model.entry import AuditRow, Entry, Link, Project, Status, Tag
-from schemory.storage.protocols import Position, WriteContext
+from schemory.storage.protocols import Commit, Position, WriteContext
+
+
+@dataclass(frozen=True, slots=True)
+class IndexTerms:
+    """How a text becomes what the search index holds; handed to a store when it is opened.
+
+    Attributes:
+        version: Names the rules; an index made by other rules is built anew at the first write.
+        terms: Returns the terms of a text, separated by blanks, in order; deterministic.
+    """
+
+    version: str
+    terms: Callable[[str], str]
+
+
+class IndexText(NamedTuple):
+    """What one entry is indexed by: ready-made terms, a field per weighted column.
+
+    Attributes:
+        place: Of scope, topic and tags.
+    """
+
+    title: str
+    content: str
+    summary: str
+    place: str
+
+
+class IndexState(StrEnum):
+    """Whether a project's search index can be relied on."""
+
+    SOUND = "sound"
+    OUTDATED = "outdated"  # made by other rules; searched all the same; the next write mends it
+    DAMAGED = "damaged"  # or missing: searches scan; `rebuild_index` mends it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +58,7 @@ class EntryFilter:
         tags: Case-folded names.
         match_all_tags: All of `tags`, else any.
         created_after: Stored time text, inclusive; `created_before` is exclusive.
+        updated_after: Inclusive.
     """
 
     statuses: tuple[Status, ...] = ()
@@ -33,6 +69,7 @@ class EntryFilter:
     source_types: tuple[str, ...] = ()
     created_after: str | None = None
     created_before: str | None = None
+    updated_after: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,30 +90,60 @@ class EntryPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermGroup:
-    """One term of a query: index tokens of which any one will do (the word, its stems).
+    """One word of a query, in terms of the index (`retrieval.query.QueryWord`, field by field).
+
+    An entry holds it when it has any term of `whole`, or of each of `parts` any term.
 
     Attributes:
-        tokens: Tokens as `retrieval.tokens` makes them; several in a row per alternative make a
-            phrase (CJK bigrams, a dotted identifier): each alternative is a tuple of tokens.
+        whole: Terms that are the word itself, its stems included; empty for spaceless pieces.
+        parts: What an identifier or a spaceless piece consists of, with each part's alternatives.
+        is_prefix: `whole` stands for every term that begins with it.
+        is_required: A word of a quoted phrase: entries without it are no candidates.
     """
 
-    alternatives: tuple[tuple[str, ...], ...]
+    whole: tuple[str, ...] = ()
+    parts: tuple[tuple[str, ...], ...] = ()
+    is_prefix: bool = False
+    is_required: bool = False
+
+
+class ColumnWeights(NamedTuple):
+    """How much a hit counts by where it stands; the fields are those of `IndexText`."""
+
+    title: float = 4.0
+    content: float = 1.0
+    summary: float = 2.0
+    place: float = 2.0
+
+
+DEFAULT_WEIGHTS = ColumnWeights()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """A candidate of a search.
+    """A candidate of a search: all that ranking needs of an entry, not the entry.
 
     Attributes:
         row_id: Internal number, grows with insertion.
-        score: bm25 of the OR of all groups, larger is better, ≥ 0.
-        held: Indexes of the groups this entry holds.
+        score: bm25 over the terms that select, more is better, above 0; in a scan the number of
+            groups held.
+        held: Indexes of the groups that this entry holds.
+        exact: Those of them it holds as a whole, not only by parts; a group without `whole` counts
+            when its parts are held.
+        place: Folded scope and topic: equal where those are the same to a search.
     """
 
+    id: str
     row_id: int
-    entry: Entry
     score: float
     held: frozenset[int]
+    exact: frozenset[int]
+    place: tuple[str, str]
+    status: Status
+    importance: int
+    confidence: float | None
+    created_at: str
+    updated_at: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,17 +151,22 @@ class Matches:
     """The best candidates of a search, and what the ranking needs to know of the project.
 
     Attributes:
-        matches: By score descending, then row id; at most the limit. Entries that hold all groups
-            are among them before those that hold some.
-        entries: How many entries the project's index holds.
-        document_frequency: In how many of them each group occurs, by group index.
-        degraded: The index is damaged or missing: found by a bounded scan with the same tokens.
+        matches: By score descending, then row id; the best `limit` that hold any group, and among
+            those that hold all groups the best `limit` as well: at most twice the limit.
+        entries: How many entries the project has.
+        document_frequency: In how many entries each group stands, at least: the frequency of its
+            most frequent alternative (of its rarest part).
+        unselective: Groups of which no term chose candidates, because all are too common.
+        is_partial: There may be candidates that were not looked at: a scan came to its bound, or
+            too many did not pass `verify`.
     """
 
     matches: tuple[Match, ...]
     entries: int
     document_frequency: tuple[int, ...]
-    degraded: bool = False
+    unselective: frozenset[int] = frozenset()
+    index: IndexState = IndexState.SOUND
+    is_partial: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,13 +234,41 @@ class MemoryReader(Protocol):
         ...
 
     def match(
-        self, groups: Sequence[TermGroup], entry_filter: EntryFilter, *, limit: int
+        self,
+        groups: Sequence[TermGroup],
+        entry_filter: EntryFilter,
+        *,
+        limit: int,
+        weights: ColumnWeights = DEFAULT_WEIGHTS,
+        verify: Callable[[Sequence[str]], bool] | None = None,
     ) -> Matches:
-        """Return the best candidates that hold at least one group."""
+        """Return the best candidates that hold at least one group and every required one.
+
+        Never fails for the index: a damaged or missing one is replaced by a bounded scan of the
+        newest entries with the same terms, and `Matches.index` says so.
+
+        Args:
+            groups: What is searched for; () = nothing is found.
+            entry_filter: Which entries may be found.
+            limit: How many candidates, see `Matches.matches`.
+            weights: Of the index's columns.
+            verify: Told an entry's original texts (title, content, summary, scope, topic, tags),
+                whether it may be a candidate: for phrases. Bounded work.
+        """
         ...
 
-    def find_siblings(self, ids: Iterable[str]) -> dict[str, Siblings]:
-        """Return who stands beside each entry in its scope and topic."""
+    def document_frequencies(self, terms: Iterable[str]) -> Mapping[str, int]:
+        """Return in how many entries each term of the index stands; a damaged index gives 0."""
+        ...
+
+    def index_state(self) -> IndexState:
+        """Return whether the search index can be relied on; a few look-ups, not a full check."""
+        ...
+
+    def find_siblings(
+        self, ids: Iterable[str], *, statuses: Sequence[Status] = ()
+    ) -> dict[str, Siblings]:
+        """Return who stands beside each entry in its scope and topic, among these statuses."""
         ...
 
     def count_statuses(self) -> dict[Status, int]:
@@ -178,13 +278,24 @@ class MemoryReader(Protocol):
     def list_names(
         self, kind: str, entry_filter: EntryFilter, *, limit: int
     ) -> tuple[NameCount, ...]:
-        """Return `scope`, `topic` or `tag` names by count descending, then name."""
+        """Return `scope`, `topic` or `tag` names by count descending, then name.
+
+        Of spellings that differ only by case the first written is shown.
+        """
         ...
 
     def list_links(
-        self, entry_ids: Sequence[str], *, direction: str = "both", limit: int
+        self,
+        entry_ids: Sequence[str] | None = None,
+        *,
+        direction: str = "both",
+        after_id: str = "",
+        limit: int,
     ) -> tuple[Link, ...]:
-        """Return links that touch any of the entries; `direction` is `in`, `out` or `both`."""
+        """Return links by id after `after_id`: of the project, or those that touch any entry given.
+
+        `direction` is `in` (an entry is the target), `out` or `both`.
+        """
         ...
 
     def find_link(self, link_id: str) -> Link | None:
@@ -201,6 +312,14 @@ class MemoryReader(Protocol):
 
     def list_audit(self, *, after: Position | None = None, limit: int) -> AuditPage:
         """Return the project's audit rows, oldest first."""
+        ...
+
+    def last_seq(self) -> int:
+        """Return the number of the project's newest committed transaction; 0 = none."""
+        ...
+
+    def commits(self, *, after_seq: int = 0, limit: int) -> tuple[Commit, ...]:
+        """Return committed transactions, the graph's too, in order after `after_seq`."""
         ...
 
 
@@ -221,16 +340,39 @@ class MemoryTransaction(MemoryReader, Protocol):
         """Write what is known of the project; None keeps what is there."""
         ...
 
-    def insert_entries(self, entries: Sequence[Entry]) -> None:
-        """Insert entries with their tags."""
+    def find_taken_ids(self, ids: Iterable[str]) -> frozenset[str]:
+        """Return which of these entry ids another project of this store holds."""
+        ...
+
+    def insert_entries(
+        self, entries: Sequence[Entry], *, texts: Sequence[IndexText] | None = None
+    ) -> None:
+        """Insert entries with their tags.
+
+        Args:
+            entries: All of the row is the caller's, times and revision too; `project_id` must be
+                the project's.
+            texts: What `MemoryStore.index_text` gives for each, where it was made beforehand, so
+                that a bulk load holds the write lock no longer than it must.
+        """
         ...
 
     def update_entries(self, entries: Sequence[Entry]) -> None:
-        """Replace entries (by id) by these states; the earlier ones stay in the ledger."""
+        """Replace entries (by id) by these states; the earlier ones stay in the ledger.
+
+        `revision` and `updated_at` are the caller's; an entry that is not there or equals its
+        stored state is passed over.
+        """
         ...
 
-    def delete_entries(self, ids: Sequence[str]) -> None:
-        """Remove entries with tags, links, index rows, vectors and every ledger text of them."""
+    def delete_entries(self, ids: Sequence[str]) -> int:
+        """Remove entries with tags, links, index rows, vectors and every ledger text of them.
+
+        Also of entries that an undo took back. The store frees the pages at `vacuum()`.
+
+        Returns:
+            How many entries were there.
+        """
         ...
 
     def insert_links(self, links: Sequence[Link]) -> None:
@@ -249,6 +391,15 @@ class MemoryTransaction(MemoryReader, Protocol):
         """Append one audit row."""
         ...
 
+    def undo(self, seq: int) -> Commit:
+        """Reverse one committed transaction of this project, as a new one; returns the old one.
+
+        Raises:
+            UndoConflictError: Something it wrote has changed since; names what.
+            InvalidParamError: No such transaction, or history does not reach back that far.
+        """
+        ...
+
     def rebuild_index(self) -> int:
         """Build the project's search index anew; returns how many entries it holds."""
         ...
@@ -259,7 +410,10 @@ class MemoryTransaction(MemoryReader, Protocol):
 
 
 class MemoryStore(Protocol):
-    """A place where projects' memories live."""
+    """A place where projects' memories live.
+
+    Every verb raises UnsupportedError when the store was opened without `IndexTerms`.
+    """
 
     @property
     def location(self) -> str:
@@ -271,6 +425,10 @@ class MemoryStore(Protocol):
         """A secret of this store that signs cursors."""
         ...
 
+    def index_text(self, entry: Entry) -> IndexText:
+        """Return what an entry is indexed by; costs the derivation, needs no lock."""
+        ...
+
     def read_memory(self, project_id: str) -> AbstractContextManager[MemoryReader]:
         """Open a snapshot; an unknown project reads as empty and is not created."""
         ...
@@ -280,8 +438,8 @@ class MemoryStore(Protocol):
     ) -> AbstractContextManager[MemoryTransaction]:
         """Open the write transaction of a project: commits at the end, rolls back on an exception.
 
-        A project row is made at the first write. A transaction that wrote only an audit row takes
-        no ledger number.
+        A project row is made at the first write. A transaction that wrote only audit rows takes
+        no ledger number and makes no project.
         """
         ...
 
