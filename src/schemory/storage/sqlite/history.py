@@ -19,7 +19,7 @@ from schemory.storage.sqlite.images import (
 )
 from schemory.storage.sqlite.space import Space
 
-MOST_EDGES = 1000
+MOST_EDGES = 300
 """How many of a node's newest edges (and edge changes) its past is put together from."""
 
 
@@ -89,13 +89,14 @@ def _edge_events(space: Space, node_id: int) -> dict[int, list[tuple[str, EdgeRe
     """
     touched = space.rows(sql, node_id, MOST_EDGES)
     events: dict[int, list[tuple[str, EdgeRecord]]] = defaultdict(list)
+    names = _Names(space)
     for seq, edge_id in touched:
         before = image_before(space, Kind.EDGE, edge_id, seq)
         after = image_after(space, Kind.EDGE, edge_id, seq)
         event = _event(node_id, before, after)
         if event is not None:
             word, image = event
-            events[seq].append((word, _edge(space, edge_id, image, seq)))
+            events[seq].append((word, names.edge(edge_id, image, seq)))
     edge_ids = {edge_id for _, edge_id in touched}
     edge_ids.update(newest_edge_ids(space, node_id, MOST_EDGES))
     for edge_id in sorted(edge_ids):
@@ -104,7 +105,7 @@ def _edge_events(space: Space, node_id: int) -> dict[int, list[tuple[str, EdgeRe
             continue
         first = image_after(space, Kind.EDGE, edge_id, made)
         if first is not None and node_id in (first["from"], first["to"]):
-            events[made].append(("added", _edge(space, edge_id, first, made)))
+            events[made].append(("added", names.edge(edge_id, first, made)))
     return events
 
 
@@ -117,14 +118,21 @@ def _event(node_id: int, before: Image | None, after: Image | None) -> tuple[str
     return None if before is None else ("removed", before)
 
 
-def _edge(space: Space, edge_id: int, image: Image, seq: int) -> EdgeRecord:
-    names = [_name(space, node_id, seq) for node_id in (image["from"], image["to"])]
-    return edge_of_image(edge_id, image, *names)
+class _Names:
+    """Names of the ends of past edges, as they were then."""
 
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._known: dict[tuple[int, int], str] = {}
 
-def _name(space: Space, node_id: int, seq: int) -> str:
-    """Return a node's name after a transaction, or before it when the transaction removed it."""
-    image = image_after(space, Kind.NODE, node_id, seq)
-    if image is None:
-        image = image_before(space, Kind.NODE, node_id, seq)
-    return "" if image is None else str(image["name"])
+    def edge(self, edge_id: int, image: Image, seq: int) -> EdgeRecord:
+        """Return an edge as it was after (or, where it went, before) a transaction."""
+        return edge_of_image(edge_id, image, *(self._of(image[end], seq) for end in ("from", "to")))
+
+    def _of(self, node_id: int, seq: int) -> str:
+        if (node_id, seq) not in self._known:
+            image = image_after(self._space, Kind.NODE, node_id, seq)
+            if image is None:  # the transaction took the node with it
+                image = image_before(self._space, Kind.NODE, node_id, seq)
+            self._known[node_id, seq] = "" if image is None else image["name"]
+        return self._known[node_id, seq]

@@ -5,7 +5,7 @@ trace of it in the images of others.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, TypeAlias
 
@@ -13,7 +13,7 @@ from schemory.model.edge import Edge, EdgeRecord
 from schemory.model.jsonvalue import compact
 from schemory.model.node import Node, NodeRecord
 from schemory.storage.sqlite.rows import Row, typed_values
-from schemory.storage.sqlite.space import Space
+from schemory.storage.sqlite.space import Space, id_list
 
 Image: TypeAlias = Mapping[str, Any]
 """A parsed image."""
@@ -88,6 +88,36 @@ def current_image(space: Space, kind: Kind, item_id: int) -> Image | None:
     """Return an item's present state; None when it is not there."""
     row = space.row(_CURRENT[kind], item_id)
     return None if row is None else _parse(image_text(kind, row))
+
+
+def present_marks(space: Space, kind: Kind, ids: Iterable[int]) -> dict[int, Image]:
+    """Return, for items that are there, their revision and an edge's triple; much at once."""
+    wanted = list(ids)
+    if not wanted:
+        return {}
+    if kind is Kind.NODE:
+        return {i: {"revision": n} for i, n in space.rows(_NODES_THERE, id_list(wanted))}
+    if kind is Kind.KEPT:
+        return {i: {} for i in space.ints(_KEPT_THERE, id_list(wanted))}
+    return {
+        i: {"from": start, "to": end, "type": name, "revision": revision}
+        for i, start, end, name, revision in space.rows(_EDGES_THERE, id_list(wanted))
+    }
+
+
+_NODES_THERE = """
+    SELECT n.id, n.revision FROM carray(?2) AS wanted CROSS JOIN node AS n
+    WHERE n.id = wanted.value AND n.project = ?1
+"""
+_EDGES_THERE = """
+    SELECT e.id, e.from_id, e.to_id, t.name, e.revision
+    FROM carray(?2) AS wanted CROSS JOIN edge AS e CROSS JOIN edge_type AS t
+    WHERE e.id = wanted.value AND e.project = ?1 AND t.project = ?1 AND t.id = e.type
+"""
+_KEPT_THERE = """
+    SELECT k.id FROM carray(?2) AS wanted CROSS JOIN kept AS k
+    WHERE k.id = wanted.value AND k.project = ?1
+"""
 
 
 def image_after(space: Space, kind: Kind, item_id: int, seq: int) -> Image | None:

@@ -15,13 +15,21 @@ from schemory.storage.protocols import Commit
 from schemory.storage.sqlite import ledger
 from schemory.storage.sqlite.adjacent import touching_ids
 from schemory.storage.sqlite.edge_writer import EdgeState
-from schemory.storage.sqlite.images import Image, Kind, content, current_image, image_after
+from schemory.storage.sqlite.images import (
+    Image,
+    Kind,
+    content,
+    current_image,
+    image_after,
+    present_marks,
+)
 from schemory.storage.sqlite.node_writer import NodeState
 from schemory.storage.sqlite.rows import extra_text, text_digest
-from schemory.storage.sqlite.space import Space
+from schemory.storage.sqlite.space import Space, id_list
 from schemory.storage.sqlite.writers import Writers
 
 _MOST_PROBLEMS = 20
+_THERE: Image = {}
 
 
 @dataclass(slots=True)
@@ -30,7 +38,7 @@ class _Turn:
 
     Attributes:
         targets: The state to return to, by id; None = it goes.
-        present: The state now, by id; None = it is not there.
+        present: What is needed to know of the state now, by id; None = it is not there.
     """
 
     targets: dict[int, Image | None] = field(default_factory=dict[int, Image | None])
@@ -145,13 +153,24 @@ def _conflict(seq: int, problems: list[Problem]) -> UndoConflictError:
 
 
 def _plan_changes(plan: _Plan) -> None:
+    """What was changed goes back; only items with later images need comparing."""
     sql = """
-        SELECT kind, item_id, image FROM change INDEXED BY change_by_seq
-        WHERE project = ? AND seq = ?
+        SELECT c.kind, c.item_id, c.image, EXISTS (
+          SELECT 1 FROM change AS later WHERE later.project = c.project AND later.kind = c.kind
+            AND later.item_id = c.item_id AND later.seq > c.seq)
+        FROM change AS c INDEXED BY change_by_seq WHERE c.project = ? AND c.seq = ?
     """
-    for word, item_id, text in plan.space.rows(sql, plan.seq):
-        plan.turns[Kind(word)].targets[item_id] = None if text is None else json.loads(text)
-        _compare(plan, Kind(word), item_id)
+    changed_since: list[tuple[Kind, int]] = []
+    for word, item_id, text, has_later in plan.space.rows(sql, plan.seq):
+        kind = Kind(word)
+        plan.turns[kind].targets[item_id] = None if text is None else json.loads(text)
+        if has_later:
+            changed_since.append((kind, item_id))
+    for kind, turn in plan.turns.items():
+        there = present_marks(plan.space, kind, turn.targets)
+        turn.present.update({item_id: there.get(item_id) for item_id in turn.targets})
+    for kind, item_id in changed_since:
+        _compare(plan, kind, item_id)
 
 
 def _plan_insertions(plan: _Plan) -> None:
@@ -161,12 +180,11 @@ def _plan_insertions(plan: _Plan) -> None:
         SELECT DISTINCT item_id FROM change
         WHERE project = ? AND kind = ? AND item_id BETWEEN ? AND ? AND seq > ?
     """
-    unchanged: Image = {}
     for word, first, last in plan.space.rows(sql, plan.seq):
         turn = plan.turns[Kind(word)]
-        for item_id in range(first, last + 1):
-            turn.targets[item_id] = None
-            turn.present[item_id] = unchanged
+        ids = range(first, last + 1)
+        turn.targets.update(dict.fromkeys(ids))
+        turn.present.update(dict.fromkeys(ids, _THERE))
         for item_id in plan.space.ints(later, word, first, last, plan.seq):
             _compare(plan, Kind(word), item_id)
 
@@ -174,7 +192,6 @@ def _plan_insertions(plan: _Plan) -> None:
 def _compare(plan: _Plan, kind: Kind, item_id: int) -> None:
     now = current_image(plan.space, kind, item_id)
     then = image_after(plan.space, kind, item_id, plan.seq)
-    plan.turns[kind].present[item_id] = now
     if content(kind, now) != content(kind, then):
         fate = "has gone" if now is None else "has come back" if then is None else "has changed"
         plan.object(f"{plan.label(kind, now or then)} {fate}")
@@ -208,33 +225,48 @@ def _find_taken_names(plan: _Plan) -> None:
 
 def _find_impossible_edges(plan: _Plan) -> None:
     """An edge comes back only between nodes that are there, and only once."""
-    taken = """
-        SELECT e.id FROM edge_type AS t CROSS JOIN edge AS e INDEXED BY edge_by_triple
-        WHERE t.project = ?1 AND t.name = ?4
-          AND e.project = ?1 AND e.from_id = ?2 AND e.to_id = ?3 AND e.type = t.id
-    """
-    going = plan.edges.going
     arriving = {**plan.edges.changing, **plan.edges.coming}
+    ends = {node_id for target in arriving.values() for node_id in _triple(target)[:2]}
+    missing = ends - _nodes_to_be(plan, ends)
+    going, fresh = plan.edges.going, plan.nodes.coming.keys()
     for edge_id, target in arriving.items():
-        if not all(_will_be_there(plan, node_id) for node_id in (target["from"], target["to"])):
+        start, end, _ = _triple(target)
+        if {start, end} & missing:
             plan.object(f"an end of {plan.label(Kind.EDGE, target)} has gone")
-        for holder in plan.space.ints(taken, *_triple(target)):
+        if start in fresh or end in fresh:
+            continue  # no other edge can be at a node that is not there yet
+        for holder in _holders(plan.space, target):
             leaves = holder in arriving and _triple(arriving[holder]) != _triple(target)
             if holder != edge_id and holder not in going and not leaves:
                 plan.object(f"{plan.label(Kind.EDGE, target)} was added anew")
 
 
+def _nodes_to_be(plan: _Plan, ids: set[int]) -> set[int]:
+    """Return which of the nodes will be there."""
+    sql = """
+        SELECT n.id FROM carray(?2) AS wanted CROSS JOIN node AS n
+        WHERE n.id = wanted.value AND n.project = ?1
+    """
+    others = ids - plan.nodes.targets.keys()
+    there = set(plan.space.ints(sql, id_list(others))) if others else set[int]()
+    return there | {i for i, target in plan.nodes.targets.items() if target is not None}
+
+
+def _holders(space: Space, target: Image) -> list[int]:
+    sql = """
+        SELECT e.id FROM edge_type AS t CROSS JOIN edge AS e INDEXED BY edge_by_triple
+        WHERE t.project = ?1 AND t.name = ?4
+          AND e.project = ?1 AND e.from_id = ?2 AND e.to_id = ?3 AND e.type = t.id
+    """
+    return space.ints(sql, *_triple(target))
+
+
 def _find_taken_lines(plan: _Plan) -> None:
     sql = "SELECT id FROM kept WHERE project = ? AND digest = ?"
+    going = plan.kept.going
     for target in plan.kept.coming.values():
-        if set(plan.space.ints(sql, text_digest(target["text"]))) - plan.kept.going:
+        if set(plan.space.ints(sql, text_digest(target["text"]))) - going:
             plan.object("the same kept line was added anew")
-
-
-def _will_be_there(plan: _Plan, node_id: int) -> bool:
-    if node_id in plan.nodes.targets:
-        return plan.nodes.targets[node_id] is not None
-    return plan.space.row("SELECT 1 FROM node WHERE id = ?2 AND project = ?1", node_id) is not None
 
 
 def _triple(image: Image) -> tuple[int, int, str]:
