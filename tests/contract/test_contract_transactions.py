@@ -64,12 +64,12 @@ def test_a_failed_transaction_leaves_nothing_behind(store: GraphStore) -> None:
 
 @pytest.mark.covers("storage.transaction.rollback")
 def test_a_failed_first_transaction_makes_no_space(store: GraphStore) -> None:
-    with pytest.raises(Refusal), store.transaction("new", WRITE) as tx:
+    with pytest.raises(Refusal), store.transaction("default", WRITE) as tx:
         tx.insert_nodes(new("A"))
         raise Refusal
     assert store.spaces() == ()
-    add(store, "B", space="new")
-    assert names(store, "new") == ["B"]
+    add(store, "B")
+    assert names(store) == ["B"]
 
 
 @pytest.mark.covers("storage.transaction.own_writes")
@@ -278,6 +278,8 @@ def test_a_second_transaction_in_the_same_thread_is_refused_at_once(store: Graph
 @pytest.mark.covers("storage.snapshot")
 def test_a_snapshot_does_not_move(open_again: Callable[[], GraphStore]) -> None:
     store = open_again()
+    if Capability.HISTORY not in store.capabilities:
+        pytest.skip("this backend reads in memory, where a thread sees its own writes at once")
     add(store, "A")
     with store.read("default") as before:
         add(store, "B")
@@ -299,7 +301,9 @@ def test_what_was_committed_is_there_after_reopening(
     store.close()
     again = open_again()
     assert names(again) == ["A", "B"]
-    assert (again.cursor_key, again.location) == (key, location)
+    assert again.location == location
+    # A cursor holds item numbers, so its key lives as long as they do.
+    assert (again.cursor_key == key) == (Capability.HISTORY in again.capabilities)
     assert len(key) >= 16
 
 

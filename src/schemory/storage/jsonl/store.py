@@ -201,6 +201,7 @@ class JsonlStore:
             "location": self.location,
             "exists": self._file.exists,
             "bytes": self._file.size,
+            "spaces": list(self.spaces()),
             "lines": len(self._file.document),
             "nodes": counts.nodes,
             "edges": counts.edges,

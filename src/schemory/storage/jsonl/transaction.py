@@ -7,6 +7,7 @@ from schemory.model.edge import EdgeChange, EdgeKey, EdgeRecord, NewEdge
 from schemory.model.node import NewNode, NodeChange, NodeRecord
 from schemory.storage.jsonl.document import Document
 from schemory.storage.jsonl.edits import EdgeEdit, Edits, NodeEdit
+from schemory.storage.jsonl.sync import all_kept
 from schemory.storage.protocols import (
     Commit,
     GraphCounts,
@@ -85,9 +86,13 @@ class Touched:
             for each, before in self._edges.items()
             if (after := self._edge(each)) != before
         ]
-        known = document.kept_texts if self._kept else frozenset[str]()
-        new = tuple(text for text in self._kept if text not in known)
-        return Edits(nodes=tuple(nodes), edges=tuple(edges), kept=new)
+        return Edits(nodes=tuple(nodes), edges=tuple(edges), kept=self._new_kept(document))
+
+    def _new_kept(self, document: Document) -> tuple[str, ...]:
+        if not self._kept:
+            return ()
+        known, stored = document.kept_texts, {line.text for line in all_kept(self._tx)}
+        return tuple(text for text in self._kept if text in stored and text not in known)
 
 
 class JsonlTransaction:
