@@ -21,7 +21,7 @@ from schemory.model.node import NewNode, Node, NodeChange
 from schemory.model.text import fold
 from schemory.storage.protocols import SearchQuery, WriteContext
 from schemory.storage.sqlite.failures import store_error
-from schemory.storage.sqlite.netfs import network_mount
+from schemory.storage.sqlite.netfs import network_mount, refuse_network_path
 from schemory.storage.sqlite.store import SqliteStore
 
 WRITE = WriteContext(operation="test")
@@ -305,6 +305,16 @@ def holds(file: Path) -> bool:
 )
 def test_a_network_file_system_is_recognised(path: str, mounts: str, kind: str | None) -> None:
     assert network_mount(path, mounts) == kind
+
+
+@pytest.mark.covers("storage.netfs")
+def test_a_network_file_system_is_refused_with_a_reason_and_a_way_out() -> None:
+    with pytest.raises(StoreError) as caught:
+        refuse_network_path(Path("/home/me/memory.db"), "srv:/h /home nfs4 rw 0 0")
+    assert "(nfs4)" in caught.value.message
+    assert "/home/me/memory.db" in caught.value.message
+    assert ["--db" in caught.value.suggestions[0], len(caught.value.suggestions)] == [True, 2]
+    refuse_network_path(Path("/home/me/memory.db"), "/dev/sda1 / ext4 rw 0 0")
 
 
 def test_relative_paths_start_at_the_current_folder(

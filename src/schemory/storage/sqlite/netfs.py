@@ -90,13 +90,17 @@ def _unescape(point: str) -> str:
     return point
 
 
-def refuse_network_path(path: Path) -> None:
+def refuse_network_path(path: Path, mounts: str | None = None) -> None:
     """Refuse a database on a network file system.
+
+    Args:
+        path: Where it would be.
+        mounts: The text of a mount table; None = the system's own.
 
     Raises:
         StoreError: It is one; says why and what to do instead.
     """
-    kind = _network_kind(path)
+    kind = _network_kind(path) if mounts is None else network_mount(str(path), mounts)
     if kind is None:
         return
     raise StoreError(
@@ -114,7 +118,8 @@ def _network_kind(path: Path) -> str | None:
     resolved = str(path.resolve())
     if sys.platform == "win32":
         return _windows_kind(resolved)
-    return network_mount(resolved, _mount_table())
+    else:  # noqa: RET505 (type checkers see one platform at a time)
+        return network_mount(resolved, _mount_table())
 
 
 def _mount_table() -> str:
