@@ -1,10 +1,13 @@
 """Appending and removing lines: graph.md §1 and §2."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from schemory.errors import InvalidParamError, NodeNotFoundError, SecretDetectedError
 from schemory.graph.inputs import MetadataItem, NodeInput
 from schemory.graph.service import KnowledgeGraph
+from schemory.model.metadata import parse_line
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"  # the shape of one, made up here
 
@@ -101,3 +104,16 @@ def test_free_text_survives_every_update_byte_for_byte(graph: KnowledgeGraph) ->
     graph.update_entity("hero", {"name": "A", "role": "Wizard", "level": 3})
     graph.add_metadata([MetadataItem("A", ("new",))])
     assert lines(graph, "A") == ("Role: Wizard", *odd, "Level: 3", "new")
+
+
+@pytest.mark.covers("graph.metadata.parse")
+@given(line=st.text(max_size=30))
+def test_any_line_can_be_parsed_and_nothing_of_it_is_lost(line: str) -> None:
+    key, value = parse_line(line)
+    if ": " in line:
+        assert f"{key}: {value}" == line
+        assert ": " not in key
+    elif line.endswith(":"):
+        assert (f"{key}:", value) == (line, "")
+    else:
+        assert (key, value) == ("", line)

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from schemory.errors import ConflictError, NodeNotFoundError
+from schemory.errors import ConflictError, NodeNotFoundError, SchemoryError
 from schemory.graph.inputs import EdgeInput, NodeInput, NodeUpdate
 from schemory.graph.results import Author
 from schemory.graph.service import KnowledgeGraph
@@ -141,3 +141,29 @@ def test_reads_share_one_snapshot(graph: KnowledgeGraph, store: GraphStore) -> N
     with graph.transaction(), graph.reading() as reader:
         graph.add_nodes([NodeInput("B", "x")])
         assert [record.name for record in reader.list_nodes(limit=9)] == ["A", "B"]
+
+
+@pytest.mark.covers("graph.transaction.serialised")
+def test_writers_in_many_threads_lose_nothing_and_never_fail(graph: KnowledgeGraph) -> None:
+    graph.add_nodes([NodeInput("Count", "x", ("0",))])
+    failures: list[Exception] = []
+
+    def write(writer: int) -> None:
+        try:
+            for step in range(10):
+                graph.add_nodes([NodeInput(f"{writer}-{step}", "x")])
+                with graph.transaction():
+                    # Read, compute and write in one transaction: no other writer comes between.
+                    (line,) = graph.open_nodes(["Count"]).nodes[0].node.metadata
+                    graph.update_nodes([NodeUpdate(name="Count", metadata=(str(int(line) + 1),))])
+        except SchemoryError as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert failures == []
+    assert len(names(graph)) == 41
+    assert graph.open_nodes(["Count"]).nodes[0].node.metadata == ("40",)
