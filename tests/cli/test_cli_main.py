@@ -28,6 +28,14 @@ def test_help_lists_every_command_and_each_has_examples(cli: Callable[..., Any])
         assert command.examples
 
 
+@pytest.mark.covers("cli.help")
+def test_help_explains_one_command(cli: Callable[..., Any]) -> None:
+    shown = cli("help", "schema", "new")
+    assert shown.out.startswith("usage: schemory schema new")
+    assert "examples:" in shown.out
+    assert cli("help", "noods").code == 2
+
+
 def test_version_is_printed(cli: Callable[..., Any]) -> None:
     assert cli("--version").out.startswith("schemory 0.")
 

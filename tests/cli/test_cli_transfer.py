@@ -104,3 +104,9 @@ def test_every_command_works_on_a_graph_file(cli: Callable[..., Any], file: Path
     assert cli("call", "add_nodes", more, "--graph-file", str(file)).code == 0
     assert '"name":"C"' in file.read_text(encoding="utf-8")
     assert cli("status", "--graph-file", str(file), "--json").data["graph"]["nodes"] == 3
+    imported = cli("import-graph", "-", "--graph-file", str(file), stdin=LINES.encode())
+    assert "undo" not in imported.out
+    refused = cli("undo", "1", "--graph-file", str(file))
+    assert refused.code == 1
+    assert "git" in refused.err
+    assert len(cli("nodes", "--graph-file", str(file)).out.splitlines()) == 3

@@ -4,8 +4,9 @@ import argparse
 
 from schemory.cli.command import OK, Command, Request, UsageError
 from schemory.cli.output import count_of
+from schemory.errors import UnsupportedError
 from schemory.model.text import nfc
-from schemory.storage.protocols import WriteContext
+from schemory.storage.protocols import Capability, WriteContext
 
 
 def _configure_undo(parser: argparse.ArgumentParser) -> None:
@@ -17,9 +18,17 @@ def _configure_undo(parser: argparse.ArgumentParser) -> None:
 def _run_undo(request: Request) -> int:
     number: int = request.args.transaction
     context = WriteContext(operation="undo", author="cli", client="cli")
-    with request.app() as app, app.store.transaction(app.graph.space, context) as work:
-        undone = work.undo(number)
-        own_number = work.seq
+    with request.app() as app:
+        if Capability.HISTORY not in app.store.capabilities:
+            raise UnsupportedError(
+                f"{app.store.location} keeps no history, so nothing can be undone there",
+                suggestions=[
+                    "A graph file has its history in git: see `git log` and `git restore`."
+                ],
+            )
+        with app.store.transaction(app.graph.space, context) as work:
+            undone = work.undo(number)
+            own_number = work.seq
     out = request.out
     if out.is_json:
         out.json(

@@ -160,6 +160,9 @@ def _run(arguments: list[str], out: Output) -> int:
     if "--version" in before:
         out.line(f"schemory {schemory.__version__}")
         return OK
+    if name == "help" and rest:
+        out.line(make_parser(find_command(" ".join(rest))).format_help().rstrip())
+        return OK
     if name is None or name == "help" or "--help" in before or "-h" in before:
         out.line(help_text())
         return OK
