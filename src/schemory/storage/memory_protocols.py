@@ -8,7 +8,7 @@ ledger: a memory transaction takes its number from the same project row as a gra
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import NamedTuple, Protocol
 
 from schemory.model.entry import AuditRow, Entry, Link, Project, Status, Tag
@@ -119,6 +119,14 @@ class ColumnWeights(NamedTuple):
 DEFAULT_WEIGHTS = ColumnWeights()
 
 
+class Holds(IntEnum):
+    """How much of a query an entry holds; the numbers are those of `retrieval.ranking.Held`."""
+
+    SOME = 0  # at least one group
+    ALL = 1  # every group
+    EXACT = 2  # every group, identifiers as a whole, not only by their parts
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
     """A candidate of a search: all that ranking needs of an entry, not the entry.
@@ -127,17 +135,13 @@ class Match:
         row_id: Internal number, grows with insertion.
         score: bm25 over the terms that select, more is better, above 0; in a scan the number of
             groups held.
-        held: Indexes of the groups that this entry holds.
-        exact: Those of them it holds as a whole, not only by parts; a group without `whole` counts
-            when its parts are held.
         place: Folded scope and topic: equal where those are the same to a search.
     """
 
     id: str
     row_id: int
     score: float
-    held: frozenset[int]
-    exact: frozenset[int]
+    holds: Holds
     place: tuple[str, str]
     status: Status
     importance: int
@@ -255,6 +259,12 @@ class MemoryReader(Protocol):
             verify: Told an entry's original texts (title, content, summary, scope, topic, tags),
                 whether it may be a candidate: for phrases. Bounded work.
         """
+        ...
+
+    def held_groups(
+        self, groups: Sequence[TermGroup], ids: Iterable[str]
+    ) -> dict[str, frozenset[int]]:
+        """Return which groups each entry holds, as indexes; for a page's hits, 30 µs each."""
         ...
 
     def document_frequencies(self, terms: Iterable[str]) -> Mapping[str, int]:
