@@ -197,6 +197,29 @@ def test_thousands_of_names_that_do_not_exist_are_counted(open_desk: "DeskMaker"
     assert len(reply.text.encode()) <= 4_000
 
 
+@pytest.mark.covers("tools.budget.pages")
+def test_names_that_do_not_exist_leave_less_room_for_nodes(hub: "Desk") -> None:
+    existing = [f"spoke {i:03}" for i in range(100)]
+    call = {"names": [*existing, *(f"nobody {i:04}" for i in range(70))], "neighbors": False}
+    reply = hub.call("open_nodes", call)
+    data = reply.structured["data"]
+    assert isinstance(data, dict)
+    assert len(data["notFound"]) == 70
+    assert 4_500 < len(reply.text.encode()) <= 5_000
+    assert "nextCursor" in data
+
+
+@pytest.mark.covers("tools.budget.pages")
+def test_long_names_do_not_make_pages_half_empty(open_desk: "DeskMaker") -> None:
+    desk = open_desk(response_budget=20_000)
+    long = [f"{i:03} " + "n" * 400 for i in range(40)]
+    desk.ok("add_nodes", {"nodes": [{"name": name, "nodeType": "t"} for name in long]})
+    call = {"names": long, "neighbors": False}
+    assert len(desk.ok("open_nodes", call)["nodes"]) == 40
+    tight = open_desk(beside=desk, response_budget=15_000)
+    assert len(tight.call("open_nodes", call).text.encode()) > 14_000
+
+
 @pytest.mark.covers("tools.cursors.bound")
 @pytest.mark.parametrize(
     ("tool", "arguments"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from schemory.graph.results import GraphPage, PageOptions, Room
 from schemory.model.edge import EdgeRecord
@@ -35,6 +35,11 @@ class _View:
 
     def size_of(self, record: NodeRecord | EdgeRecord) -> int:
         return item_bytes(self.item(record))
+
+    def bytes_of(self, page: GraphPage) -> int:
+        """Return what the graph took this page to cost."""
+        names = sum(map(item_bytes, page.matched))
+        return names + sum(map(self.size_of, page.nodes)) + sum(map(self.size_of, page.edges))
 
 
 def read_graph(bench: Bench, call: Call) -> Reply:
@@ -73,25 +78,25 @@ def _answer(bench: Bench, call: Call, tool: str, fetch: _Fetch) -> Reply:
 def _bounded(
     bench: Bench, call: Call, tool: str, view: _View, fetch: Callable[[Room], GraphPage]
 ) -> Reply:
-    reserve = ENVELOPE_BYTES
+    room = bench.budget - ENVELOPE_BYTES
     fitting: Reply | None = None
-    reply: Reply | None = None
-    for _ in range(_PASSES):
-        page = fetch(Room(max(1, bench.budget - reserve), view.size_of))
+    passes_left = _PASSES
+    while True:
+        passes_left -= 1
+        page = fetch(Room(max(1, room), view.size_of))
         reply = _reply(bench, call, tool, view, page)
         size = len(reply.text.encode())
         if size > bench.budget and len(page.nodes) + len(page.edges) > 1:
-            if fitting is not None:
-                return fitting
-            reserve += size - bench.budget + _MARGIN
+            if fitting is not None or not passes_left:
+                return fitting or reply
+            room -= size - bench.budget + _MARGIN
             continue
-        spare = sum(map(view.size_of, page.nodes)) + sum(map(view.size_of, page.edges))
-        spare += reserve - size
-        if page.more is None or fitting is not None or spare < _WORTH_ANOTHER_PASS:
+        # A page leaves room for the matches' names, which not every answer repeats.
+        spare = view.bytes_of(page) + ENVELOPE_BYTES - size
+        if page.more is None or spare < _WORTH_ANOTHER_PASS or not passes_left:
             return reply
         fitting = reply
-        reserve -= spare
-    return cast("Reply", fitting or reply)
+        room = room * (bench.budget - ENVELOPE_BYTES) // size
 
 
 def _reply(bench: Bench, call: Call, tool: str, view: _View, page: GraphPage) -> Reply:
