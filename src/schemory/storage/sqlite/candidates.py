@@ -130,8 +130,8 @@ def count_of_types(db: apsw.Connection, number: int, type_ids: Sequence[int], li
 def _chain(by_name: Source, by_rest: Source, stage: int, after: int) -> Generator[Row, None, None]:
     if stage == BY_NAME:
         with closing(by_name(after)) as rows:
-            for row in rows:
-                yield (BY_NAME, *row[1:])
+            for _, node_id, name, type_id, stored in rows:
+                yield BY_NAME, node_id, name, type_id, stored
         after = 0
     with closing(by_rest(after)) as rows:
         yield from rows

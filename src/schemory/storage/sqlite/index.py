@@ -15,7 +15,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import apsw
 
@@ -237,9 +237,9 @@ def _give_functions(db: apsw.Connection) -> None:
         )
 
 
-def _of_name(*values: "apsw.SQLiteValue") -> str:
-    return name_text(str(values[0]))
+def _of_name(*values: Any) -> str:
+    return name_text(values[0])
 
 
-def _of_lines(*values: "apsw.SQLiteValue") -> str:
-    return lines_text(parse_lines(str(values[0])))
+def _of_lines(*values: Any) -> str:
+    return lines_text(parse_lines(values[0]))
