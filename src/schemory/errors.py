@@ -176,6 +176,10 @@ class ConfigError(InvalidParamError):
     """A setting that does not parse: names key, value and what is allowed."""
 
 
+class UsageError(InvalidParamError):
+    """A command line that is not understood."""
+
+
 class StoreError(SchemoryError):
     """The store could not do its work; nothing was written."""
 

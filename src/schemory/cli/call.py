@@ -5,9 +5,9 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from schemory.cli.command import FINDING, OK, STORE, Command, Request, UsageError, read_text
+from schemory.cli.command import FINDING, OK, STORE, Command, Request, read_text
 from schemory.config import TOOLSETS
-from schemory.errors import ToolNotFoundError
+from schemory.errors import ToolNotFoundError, UsageError
 from schemory.tools.registry import Caller, Reply
 
 if TYPE_CHECKING:

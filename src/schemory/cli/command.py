@@ -1,15 +1,14 @@
 """What a command is, and the options that all of them share."""
 
 import argparse
-import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING, NoReturn, TextIO, cast
 
 from schemory.cli.output import Output
 from schemory.config import KEYS, Raw, Settings, load_settings
-from schemory.errors import SchemoryError
+from schemory.errors import UsageError
 
 if TYPE_CHECKING:
     from schemory.app import App
@@ -18,12 +17,6 @@ OK, FINDING, USAGE, STORE = 0, 1, 2, 3
 """Exit codes."""
 
 _SETTING_NAMES = tuple(key.name for key in KEYS)
-
-
-class UsageError(SchemoryError):
-    """The command line is not understood; exit code 2."""
-
-    code = "INVALID_PARAM"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,9 +33,9 @@ class Request:
     out: Output
     stdin: TextIO
 
-    def settings(self, **defaults: Raw) -> Settings:
-        """Return the settings; `defaults` are used where the command line says nothing."""
-        return load_settings({**defaults, **self.overrides})
+    def settings(self) -> Settings:
+        """Return the settings of this run."""
+        return load_settings(self.overrides)
 
     @contextmanager
     def app(self, settings: Settings | None = None) -> Generator["App"]:
@@ -73,7 +66,7 @@ class Command:
 class _Parser(argparse.ArgumentParser):
     """Raises instead of exiting, so that every error ends in one place."""
 
-    def error(self, message: str) -> "None":  # type: ignore[override]  # it never returns either
+    def error(self, message: str) -> NoReturn:
         command = self.prog.partition(" ")[2]
         hint = f"schemory {command} --help" if command else "schemory --help"
         raise UsageError(message, suggestions=[f"See `{hint}`."])
@@ -169,8 +162,3 @@ def value_options(parser: argparse.ArgumentParser) -> Sequence[str]:
         if action.nargs != 0
         for spelling in action.option_strings
     ]
-
-
-def default_stdin() -> TextIO:
-    """Return the process's standard input."""
-    return sys.stdin

@@ -1,8 +1,8 @@
 """How errors look on the command line, and which exit code they give."""
 
-from schemory.cli.command import FINDING, STORE, USAGE, UsageError
+from schemory.cli.command import FINDING, STORE, USAGE
 from schemory.cli.output import Output, Style
-from schemory.errors import ConfigError, Problem, SchemoryError, StoreError
+from schemory.errors import ConfigError, Problem, SchemoryError, StoreError, UsageError
 
 MAX_PROBLEMS = 20
 """As many problems as a tool's answer lists."""

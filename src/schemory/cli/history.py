@@ -2,9 +2,9 @@
 
 import argparse
 
-from schemory.cli.command import OK, Command, Request, UsageError
+from schemory.cli.command import OK, Command, Request
 from schemory.cli.output import count_of
-from schemory.errors import UnsupportedError
+from schemory.errors import UnsupportedError, UsageError
 from schemory.model.text import nfc
 from schemory.storage.protocols import Capability, WriteContext
 

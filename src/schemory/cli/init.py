@@ -6,9 +6,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from schemory.cli.command import FINDING, OK, Command, Request, UsageError
+from schemory.cli.command import FINDING, OK, Command, Request
 from schemory.cli.output import Output, Style
 from schemory.config import Settings
+from schemory.errors import UsageError
 from schemory.model.jsonvalue import Json
 from schemory.schemas.durable import make_private_folder
 from schemory.schemas.starter import PackCopy, copy_pack

@@ -13,7 +13,6 @@ from schemory.cli.command import (
     STORE,
     Command,
     Request,
-    UsageError,
     add_common_options,
     make_common_parser,
     make_parser,
@@ -21,7 +20,7 @@ from schemory.cli.command import (
     value_options,
 )
 from schemory.cli.output import Output, standard_output
-from schemory.errors import SchemoryError
+from schemory.errors import SchemoryError, UsageError
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""

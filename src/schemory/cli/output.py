@@ -76,7 +76,8 @@ class Output:
             table.add_column(header, overflow="fold")
         for row in rows:
             table.add_row(*(Text(one_line(cell)) for cell in row))
-        Console(file=self.stdout, no_color=not self.colour, highlight=False).print(table)
+        system = "auto" if self.colour else None
+        Console(file=self.stdout, color_system=system, highlight=False).print(table)
 
     def facts(self, facts: Mapping[str, str]) -> None:
         """Print names with values, aligned."""

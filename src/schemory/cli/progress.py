@@ -23,7 +23,7 @@ def progress_bar(out: Output) -> Generator[Progress]:
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415 (as above)
     from rich.progress import Progress as Bar  # noqa: PLC0415 (as above)
 
-    console = Console(file=out.stderr, no_color=not out.colour)
+    console = Console(file=out.stderr, color_system="auto" if out.colour else None)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Bar(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=None)

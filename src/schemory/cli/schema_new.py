@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 
 from schemory.app import open_catalog
-from schemory.cli.command import FINDING, OK, Command, Request, UsageError
+from schemory.cli.command import FINDING, OK, Command, Request
 from schemory.cli.init import copies_wire, show_copies
+from schemory.errors import UsageError
 from schemory.model.jsonvalue import Json
 from schemory.schemas.catalog import FolderSource, PackSource, SchemaCatalog
 from schemory.schemas.load import pack_names
