@@ -61,6 +61,11 @@ class Document:
         return chain((self._mark,), (line.raw for line in self._lines))
 
     @property
+    def edge_keys(self) -> Iterable[EdgeKey]:
+        """The triples of all edges, whether their ends exist or not."""
+        return self._by_key.keys()
+
+    @property
     def kept_texts(self) -> frozenset[str]:
         """The texts of all objects that are neither node nor edge."""
         return frozenset(text for line in self._lines for text in line.kept)

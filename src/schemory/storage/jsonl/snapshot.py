@@ -86,11 +86,7 @@ def read_settled(path: Path, known: FileState | None) -> tuple[bytes, FileState]
         if known is None or not _looks_half_written(state, known):
             break
         time.sleep(_SETTLE_SECONDS)
-        data, again = _read(path)
-        if again.digest == state.digest and again.stamp == state.stamp and again.size:
-            state = again
-            break
-        state = again
+        data, state = _read(path)
     return data, state
 
 

@@ -10,13 +10,14 @@ import os
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
 from schemory.errors import StoreError, UnsupportedError
 from schemory.model.jsonvalue import Json
 from schemory.model.moment import Clock, moment_text
-from schemory.storage.jsonl.edits import Edits
+from schemory.storage.jsonl.edits import EdgeEdit, Edits
 from schemory.storage.jsonl.file import GraphFile
 from schemory.storage.jsonl.lock import FileLock
 from schemory.storage.jsonl.sync import follow_file, follow_store, wanted
@@ -52,7 +53,7 @@ class JsonlStore:
         self._file = GraphFile(path)
         self._lock = FileLock(path.with_name(path.name + ".lock"), timeout_seconds)
         self._depth = _Depth()
-        self._waiting_names: frozenset[str] = frozenset()
+        self._missing: frozenset[str] = frozenset()
         self._has_oddities = False
         self._foreign_at: str | None = None
         self._is_closed = False
@@ -159,14 +160,25 @@ class JsonlStore:
         """Return how the file must follow what the transaction did."""
         if own.touched.has_rewritten_past:
             return follow_store(own, wanted(self._file.contents()))
-        return own.touched.edits(self._file.document)
+        edits = own.touched.edits(self._file.document)
+        return replace(edits, edges=(*edits.edges, *self._orphans(edits))) if edits else edits
+
+    def _orphans(self, edits: Edits) -> Iterator[EdgeEdit]:
+        """Yield the end of edges that waited in the file for another node than the deleted one."""
+        gone = {edit.old for edit in edits.nodes if edit.new is None and edit.old is not None}
+        if not gone or not self._missing:
+            return
+        done = {edit.old for edit in edits.edges}
+        for key in self._file.document.edge_keys:
+            if key not in done and not gone.isdisjoint(key[:2]):
+                yield EdgeEdit(key, None)
 
     def _settle(self, edits: Edits) -> None:
         """Take over what our own save brought to light: others' lines, edges that waited."""
         if self._file.has_unseen:
             self._foreign_at = moment_text(self._now())
         revived = any(
-            edit.new is not None and edit.new.name in self._waiting_names for edit in edits.nodes
+            edit.new is not None and edit.new.name in self._missing for edit in edits.nodes
         )
         if revived or self._file.has_unseen:
             self._take_over(always=True)
@@ -184,7 +196,7 @@ class JsonlStore:
             self._file.distrust()
             raise
         ends = (name for line in target.dangling for name in line.edge.key[:2])
-        self._waiting_names = frozenset(name for name in ends if name not in target.nodes)
+        self._missing = frozenset(name for name in ends if name not in target.nodes)
         self._has_oddities = bool(file_warnings(loaded.contents, target))
 
     def spaces(self) -> tuple[str, ...]:
