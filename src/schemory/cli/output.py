@@ -76,8 +76,10 @@ class Output:
             table.add_column(header, overflow="fold")
         for row in rows:
             table.add_row(*(Text(one_line(cell)) for cell in row))
-        system = "auto" if self.colour else None
-        Console(file=self.stdout, color_system=system, highlight=False).print(table)
+        console = Console(
+            file=self.stdout, color_system="auto" if self.colour else None, highlight=False
+        )
+        console.print(table)
 
     def facts(self, facts: Mapping[str, str]) -> None:
         """Print names with values, aligned."""
