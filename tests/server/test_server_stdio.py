@@ -249,6 +249,22 @@ def test_a_setting_that_does_not_parse_ends_the_start_with_code_2(
     assert "MEMORY_TOOLS is 'tiny'; allowed: one of full, compact, auto" in peer.stderr()
 
 
+@posix_only
+@pytest.mark.covers("server.start_error")
+def test_a_start_without_pipes_is_refused(tmp_path: Path, environment: Mapping[str, str]) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{sys.executable} -m schemory serve --db memory.sqlite <&-"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "standard input" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.covers("server.schemas.list_changed")
 def test_a_schema_saved_while_the_server_runs_becomes_tools_and_is_announced(
     start: Callable[..., Any], tmp_path: Path

@@ -13,6 +13,7 @@ import anyio
 import schemory
 from schemory.app import App, open_app
 from schemory.config import Settings
+from schemory.errors import UsageError
 from schemory.server.lane import Lane, post
 from schemory.server.logs import configure_logging, log_internal_error
 from schemory.server.pipes import open_pipes
@@ -29,10 +30,15 @@ def serve_stdio(settings: Settings) -> int:
     Raises:
         SchemoryError: The store or a setting cannot be used; nothing was served.
     """
+    # Before any file is opened: it would get the number of a descriptor that is closed.
+    if not _has_pipes():
+        raise UsageError("serving needs an open standard input and output")
     configure_logging(debug=settings.debug)
     app = open_app(settings, on_internal_error=log_internal_error)
     for line in start_lines(app):
         sys.stderr.write(line + "\n")
+    if sys.stdin.isatty():
+        sys.stderr.write("schemory: waiting for an MCP client on standard input; Ctrl-C ends\n")
     sys.stderr.flush()
     lane = Lane("schemory-tools")
     with _watching(app):
@@ -44,6 +50,12 @@ def serve_stdio(settings: Settings) -> int:
         os._exit(code)
     app.close()
     return code
+
+
+def _has_pipes() -> bool:
+    # Python has None where the process was started with a closed descriptor; its types do not say.
+    streams: tuple[object, ...] = (sys.stdin, sys.stdout, sys.stderr)
+    return all(stream is not None for stream in streams)
 
 
 def start_lines(app: App) -> Iterator[str]:
