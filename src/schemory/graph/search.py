@@ -251,57 +251,50 @@ class _Groups:
         ids = [record.id for record in group]
         # A neighbour whose edges did not all fit stands first again.
         after_id = stand.node if stand.edge == -1 else stand.node - 1
+        # Asking costs two look-ups for each match, so a large group is asked for more at once.
+        count = max(CHUNK, 2 * len(ids))
         while True:
-            batch = self._reader.neighbours(ids, after_id=after_id, limit=CHUNK)
-            stopped = self._add_batch(group, batch, stand)
-            if stopped is not None:
-                return stopped
-            if len(batch) < CHUNK:
+            batch = self._reader.neighbours(ids, after_id=after_id, limit=count)
+            for start in range(0, len(batch), CHUNK):
+                part = batch[start : start + CHUNK]
+                stopped = self._add_batch(group, part, stand)
+                if stopped is not None:
+                    return stopped
+                stand = replace(stand, node=part[-1].id, edge=-1)
+                self._walked += len(part)
+            if len(batch) < count:
                 return None
-            after_id = batch[-1].id
-            stand = replace(stand, node=after_id, edge=-1)
-            self._walked += len(batch)
             if self._walked >= MAX_WALKED:
                 return stand
+            after_id = stand.node
 
-    def _joining(
-        self, batch: Sequence[NodeRecord], ids: Sequence[int]
-    ) -> Callable[[int, int], Iterable[EdgeRecord]]:
-        """Return what gives the edges of one of `batch` to `ids` after an edge.
+    def _relevant(
+        self, group: Sequence[NodeRecord], batch: Sequence[NodeRecord]
+    ) -> dict[int, bool]:
+        """Return which of the group's neighbours matter here: id -> comes for the first time.
 
-        They are mostly few and then fetched at once.
+        Later matches bring their edges themselves; edges to matches before the group came with
+        those among the matches, where all matches can be named.
         """
-        wanted = {record.id for record in batch}
-        edges = self._reader.edges_between(sorted(wanted), ids, limit=_MANY)
-        if len(edges) == _MANY:
-            return lambda node_id, after_id: self._edges([node_id], ids, after_id)
-        by_node: dict[int, list[EdgeRecord]] = {node_id: [] for node_id in wanted}
-        for edge in edges:
-            by_node[edge.from_id if edge.from_id in wanted else edge.to_id].append(edge)
-        return lambda node_id, after_id: (e for e in by_node[node_id] if e.id > after_id)
-
-    def _add_neighbour(self, record: NodeRecord) -> bool:
-        return not self._filling.is_full_of_neighbours and self._filling.add_neighbour(record)
+        matching = self._listing.standing(batch, group)
+        edges_came = self._listing.before(group) is not None
+        relevant = {i: False for i, is_before in matching.items() if is_before and not edges_came}
+        if self._with_neighbours:
+            others = [record for record in batch if record.id not in matching]
+            shown = self._listing.shown_before(others, group)
+            relevant |= {record.id: record.id not in shown for record in others}
+        return relevant
 
     def _add_batch(
         self, group: Sequence[NodeRecord], batch: Sequence[NodeRecord], stand: _Stand
     ) -> _Stand | None:
-        ids = [record.id for record in group]
-        matching = self._listing.standing(batch, group)
-        others = [record for record in batch if record.id not in matching]
-        others = others if self._with_neighbours else []
-        shown = self._listing.shown_before(others, group)
-        if self._listing.before(group) is not None:
-            # Edges to matches before the group came with the edges among the matches.
-            matching = dict.fromkeys(matching, False)
-        joining = self._joining(batch, ids)
+        relevant = self._relevant(group, batch)
+        joining = self._joining(list(relevant), [record.id for record in group])
         for record in batch:
-            is_match = record.id in matching
-            if not (matching[record.id] if is_match else self._with_neighbours):
+            if record.id not in relevant:
                 continue
             is_begun = record.id == stand.node and stand.edge >= 0
-            is_new = not (is_begun or is_match or record.id in shown)
-            if is_new and not self._add_neighbour(record):
+            if relevant[record.id] and not is_begun and not self._add_neighbour(record):
                 return stand
             done = stand.edge if is_begun else -1
             for edge in joining(record.id, max(done, 0)):
@@ -310,6 +303,24 @@ class _Groups:
                 done = edge.id
             stand = replace(stand, node=record.id, edge=-1)
         return None
+
+    def _add_neighbour(self, record: NodeRecord) -> bool:
+        return not self._filling.is_full_of_neighbours and self._filling.add_neighbour(record)
+
+    def _joining(
+        self, some: Sequence[int], ids: Sequence[int]
+    ) -> Callable[[int, int], Iterable[EdgeRecord]]:
+        """Return what gives the edges of one of `some` to `ids` after an edge.
+
+        They are mostly few and then fetched at once.
+        """
+        edges = self._reader.edges_between(some, ids, limit=_MANY) if some else ()
+        if len(edges) == _MANY:
+            return lambda node_id, after_id: self._edges([node_id], ids, after_id)
+        by_node: dict[int, list[EdgeRecord]] = {node_id: [] for node_id in some}
+        for edge in edges:
+            by_node[edge.from_id if edge.from_id in by_node else edge.to_id].append(edge)
+        return lambda node_id, after_id: (e for e in by_node[node_id] if e.id > after_id)
 
 
 def _begun(stand: _Stand, taken: Sequence[NodeRecord], end: Position | None) -> _Stand:
