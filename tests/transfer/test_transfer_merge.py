@@ -4,8 +4,8 @@ import pytest
 
 from schemory.model.jsonvalue import Json
 from schemory.model.lines.merge import merge_nodes, stored_as_line
-from schemory.model.lines.read import Place, read_node
-from schemory.model.lines.records import NodeLine
+from schemory.model.lines.read import read_node
+from schemory.model.lines.records import NodeLine, Place
 from schemory.model.node import Node, NodeRecord, TypedValue
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from schemory.model.edge import IMPORTED, Edge, EdgeRecord
 from schemory.model.jsonvalue import Json
-from schemory.model.lines.read import Place, read_edge, read_node
-from schemory.model.lines.records import Dialect
+from schemory.model.lines.read import read_edge, read_node
+from schemory.model.lines.records import Dialect, Place
 from schemory.model.lines.write import (
     Style,
     edge_object,

@@ -32,6 +32,11 @@ def file_warnings(contents: Contents, target: Wanted) -> list[str]:
             f"{len(keys)} edge(s) lead to nodes that are not in the graph file ({names}); they "
             "wait in the file and are not in the graph."
         )
+    if contents.kept and not contents.nodes and not contents.edges:
+        found.append(
+            f"The graph file has no node and no edge, only {len(contents.kept)} JSON object(s) of "
+            "another kind. Is it the right file?"
+        )
     several = [name for name, records in contents.nodes.items() if len(records) > 1]
     if several:
         names = _few(f'"{name}"' for name in several)
