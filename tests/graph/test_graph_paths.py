@@ -1,11 +1,20 @@
 """Shortest paths and neighbourhoods (graph.md §8), distances worked out by hand."""
 
+import itertools
+from datetime import UTC, datetime
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from schemory.errors import InvalidParamError, NodeNotFoundError
 from schemory.graph.inputs import EdgeInput, NodeInput
 from schemory.graph.results import PathFound
 from schemory.graph.service import KnowledgeGraph
+from schemory.schemas.catalog import SchemaCatalog
+from schemory.storage.sqlite.store import SqliteStore
+
+NOON = datetime(2026, 3, 8, 12, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -56,7 +65,8 @@ def test_a_path_respects_hops_direction_and_edge_types(town: KnowledgeGraph) -> 
     assert way(town.find_path("C", "D", edge_types=("road",))) == "CABD"
     none = town.find_path("A", "F")
     assert (none.nodes, none.edges, none.cost, none.is_truncated) == ((), (), None, False)
-    assert none.explored == 5
+    # F has no edge at all, so the search ends with what lies around A.
+    assert none.explored == 4
 
 
 @pytest.mark.covers("graph.query.path")
@@ -119,3 +129,44 @@ def test_neighbours_are_bounded_and_say_when_there_are_more(town: KnowledgeGraph
         town.get_neighbors("A", depth=0, limit=0)
     with pytest.raises(NodeNotFoundError):
         town.get_neighbors("Q")
+
+
+STEPS = st.tuples(st.integers(0, 6), st.integers(0, 6), st.sampled_from([0.0, 0.25, 0.5, 1.0]))
+
+
+@pytest.mark.covers("graph.query.path", "graph.query.path.weighted")
+@given(
+    steps=st.lists(STEPS, max_size=14, unique_by=lambda step: step[:2]),
+    max_hops=st.integers(1, 5),
+    direction=st.sampled_from(["out", "in", "both"]),
+    weighted=st.booleans(),
+)
+def test_no_walk_within_the_bounds_is_cheaper_than_the_path_found(
+    steps: list[tuple[int, int, float]], max_hops: int, direction: str, *, weighted: bool
+) -> None:
+    numbers = itertools.count()
+    store = SqliteStore.open(":memory:", now=lambda: NOON, ids=lambda: f"id-{next(numbers)}")
+    graph = KnowledgeGraph(store, space="default", catalog=SchemaCatalog())
+    graph.add_nodes([NodeInput(f"n{i}", "x") for i in range(7)])
+    if steps:
+        graph.add_edges([EdgeInput(f"n{a}", f"n{b}", "e", weight) for a, b, weight in steps])
+    walks = [(a, b, w) for a, b, w in steps if direction != "in"]
+    walks += [(b, a, w) for a, b, w in steps if direction != "out"]
+    least = {0: 0.0}
+    for _ in range(max_hops):
+        longer = {(b, least[a] + (1 - w if weighted else 1)) for a, b, w in walks if a in least}
+        for node, cost in longer:
+            least[node] = min(cost, least.get(node, cost))
+    for goal in range(7):
+        found = graph.find_path(
+            "n0", f"n{goal}", max_hops=max_hops, weighted=weighted, direction=direction
+        )
+        assert found.cost == least.get(goal)
+        names = [record.name for record in found.nodes]
+        assert len(found.edges) <= max_hops
+        for (first, second), edge in zip(itertools.pairwise(names), found.edges, strict=True):
+            ends = (edge.edge.from_name, edge.edge.to_name)
+            assert ends in {"out": [(first, second)], "in": [(second, first)]}.get(
+                direction, [(first, second), (second, first)]
+            )
+    store.close()

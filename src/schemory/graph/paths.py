@@ -20,7 +20,7 @@ MAX_DEPTH = 20
 """The longest walk that may be asked for."""
 
 _CHUNK = 500
-_DIRECTIONS = ("out", "in", "both")
+_REVERSED = {"out": "in", "in": "out", "both": "both"}
 
 
 class _Ways:
@@ -36,13 +36,16 @@ class _Ways:
     def is_exhausted(self) -> bool:
         return self._left <= 0
 
-    def leaving(self, node_id: int) -> Iterator[tuple[EdgeRecord, int]]:
+    def leaving(
+        self, node_id: int, *, is_backward: bool = False
+    ) -> Iterator[tuple[EdgeRecord, int]]:
         """Yield the edges of a node with the id of their other end, in creation order."""
         after_id = 0
+        direction = _REVERSED[self._direction] if is_backward else self._direction
         while not self.is_exhausted:
             edges = self._reader.edges_of(
                 node_id,
-                direction=self._direction,
+                direction=direction,
                 edge_types=self._types,
                 after_id=after_id,
                 limit=_CHUNK,
@@ -67,8 +70,8 @@ def find_path(
 ) -> PathFound:
     """Return a path with the fewest hops, or with the least sum of `1 - weight`.
 
-    Among equals the one whose edges were made first. `direction` says how edges may be walked:
-    `both` regardless of where they point, `out` along them, `in` against them.
+    Among equals it is always the same one. `direction` says how edges may be walked: `both`
+    regardless of where they point, `out` along them, `in` against them.
     """
     _check(
         [
@@ -78,19 +81,22 @@ def find_path(
     )
     start, goal = _ends(reader, from_name, to_name)
     ways = _Ways(reader, direction, edge_types)
-    search = _cheapest if weighted else _shortest
-    label, explored = search(ways, start.id, goal.id, max_hops)
-    if label is None:
+    if weighted:
+        label, explored = _cheapest(ways, start.id, goal.id, max_hops)
+        steps = [] if label is None else list(_back(label))[::-1]
+        cost = label.cost if label is not None else 0.0
+    else:
+        steps, explored = _shortest(ways, start.id, goal.id, max_hops)
+        cost = float(len(steps) - 1)
+    if not steps:
         return PathFound(
             nodes=(), edges=(), cost=None, explored=explored, is_truncated=ways.is_exhausted
         )
-    edges = tuple(reversed([step.edge for step in _back(label) if step.edge is not None]))
-    ids = tuple(reversed([step.node_id for step in _back(label)]))
-    nodes = reader.find_nodes_by_id(ids)
+    nodes = reader.find_nodes_by_id([step.node_id for step in steps])
     return PathFound(
-        nodes=tuple(nodes[node_id] for node_id in ids),
-        edges=edges,
-        cost=float(f"{label.cost:.12g}"),
+        nodes=tuple(nodes[step.node_id] for step in steps),
+        edges=tuple(step.edge for step in steps if step.edge is not None),
+        cost=float(f"{cost:.12g}"),
         explored=explored,
         is_truncated=False,
     )
@@ -116,22 +122,61 @@ def _back(label: _Label | None) -> Iterator[_Label]:
         label = label.before
 
 
-def _shortest(ways: _Ways, start: int, goal: int, max_hops: int) -> tuple[_Label | None, int]:
-    level, seen = [_Label(start)], {start}
+def _shortest(ways: _Ways, start: int, goal: int, max_hops: int) -> tuple[list[_Label], int]:
+    """Search level by level from both ends at once, always on the side with fewer nodes to ask.
+
+    Whole levels were searched before, so the first node known to both sides lies on a shortest
+    path, and a path is found among few nodes even where a search from one side would see most.
+    """
+    sides = _Side(_Label(start)), _Side(_Label(goal), is_backward=True)
     if start == goal:
-        return level[0], 1
+        return [_Label(start)], 1
     for _ in range(max_hops):
+        near, far = sorted(sides, key=lambda side: len(side.level))
+        met = near.widen(ways, far)
+        if met is not None:
+            return _joined(sides[0].seen[met], sides[1].seen[met]), _count(sides)
+        if not near.level:
+            break
+    return [], _count(sides)
+
+
+def _count(sides: tuple["_Side", "_Side"]) -> int:
+    return len(sides[0].seen.keys() | sides[1].seen.keys())
+
+
+class _Side:
+    """One half of a search from both ends."""
+
+    def __init__(self, label: _Label, *, is_backward: bool = False) -> None:
+        self._is_backward = is_backward
+        self.level = [label]
+        self.seen = {label.node_id: label}
+
+    def widen(self, ways: _Ways, far: "_Side") -> int | None:
+        """Go one level further; returns the first node that the other side knows."""
         following: list[_Label] = []
-        for label in level:
-            for edge, other in ways.leaving(label.node_id):
-                if other in seen:
+        for label in self.level:
+            for edge, other in ways.leaving(label.node_id, is_backward=self._is_backward):
+                if other in self.seen:
                     continue
-                seen.add(other)
-                following.append(label.onward(edge, other, 1.0))
-                if other == goal:
-                    return following[-1], len(seen)
-        level = following
-    return None, len(seen)
+                step = label.onward(edge, other, 1.0)
+                self.seen[other] = step
+                following.append(step)
+                if other in far.seen:
+                    return other
+        self.level = following
+        return None
+
+
+def _joined(forward: _Label, backward: _Label) -> list[_Label]:
+    """Return the steps from start to goal; each holds the edge that leads to it."""
+    steps = list(_back(forward))[::-1]
+    label: _Label | None = backward
+    while label is not None and label.before is not None:
+        steps.append(_Label(label.before.node_id, edge=label.edge))
+        label = label.before
+    return steps
 
 
 def _cheapest(ways: _Ways, start: int, goal: int, max_hops: int) -> tuple[_Label | None, int]:
@@ -235,6 +280,6 @@ def _range_problem(value: int, most: int, path: str) -> Problem | None:
 
 
 def _direction_problem(direction: str) -> Problem | None:
-    if direction in _DIRECTIONS:
+    if direction in _REVERSED:
         return None
     return invalid("$.direction", "direction must be out, in or both")
