@@ -180,6 +180,12 @@ def _fetch(
     return list(rows)
 
 
+def _fetch_json(
+    db: apsw.Connection, statements: Sequence[tuple[str, Sequence[int | str]]]
+) -> list[int]:
+    return [len(compact(row).encode()) for row in _fetch(db, statements)]
+
+
 # Opening
 
 _NODE_SQL = "SELECT * FROM graph_nodes WHERE project = 1 AND name = ?"
@@ -230,6 +236,10 @@ def opening(store_path: Path, names: Sequence[str]) -> Iterator[Figure]:
         degree = len(db.execute("SELECT 1 FROM edge WHERE from_id = ?", (ids[HUB],)).fetchall())
         note = f"CPU; a page of {shown} neighbours within {BUDGET:,} bytes, LIMIT {shown} bare"
         yield ratio(f"open a hub of {degree:,} edges", *times, 2.0, note)
+        bare_json = partial(_fetch_json, db, statements)
+        times = by_turns(ours, bare_json, _ROUNDS, time.process_time)
+        note = "CPU; the page ends by its size in JSON, so the bare rows are made JSON too"
+        yield ratio("… vs the rows as JSON", *times, None, note)
 
 
 def _open_statements(name: str, node_id: int, limit: int) -> list[tuple[str, Sequence[int | str]]]:
