@@ -8,12 +8,13 @@ that are objects, a whole file as one object with lists of records.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from schemory.model.edge import IMPORTED, Edge
 from schemory.model.jsonvalue import Json, compact
 from schemory.model.lines.beside import BESIDE_KEY, Beside, read_beside
 from schemory.model.lines.claims import read_claims
+from schemory.model.lines.plain import plain_record
 from schemory.model.lines.records import (
     UNKNOWN_TYPE,
     Claims,
@@ -23,6 +24,7 @@ from schemory.model.lines.records import (
     FaultKind,
     NodeLine,
     OtherLine,
+    Place,
     Record,
 )
 from schemory.model.lines.scan import Unreadable, Value
@@ -55,14 +57,6 @@ class _Unfit(Exception):  # noqa: N818 (a private jump out of a record, never se
         self.kind = kind
 
 
-class Place(NamedTuple):
-    """Where a record stands: its line, its text and, inside a larger value, where in it."""
-
-    line: int
-    text: str
-    inside: str = ""
-
-
 def read_piece(piece: Value | Unreadable) -> Iterator[Record]:
     """Yield the records of one piece: one, or the many that a whole-file object lists."""
     if isinstance(piece, Unreadable):
@@ -78,6 +72,9 @@ def read_piece(piece: Value | Unreadable) -> Iterator[Record]:
 
 def read_object(place: Place, found: Mapping[str, Json]) -> Record:
     """Return the record that one object is."""
+    plain = plain_record(place, found)
+    if plain is not None:
+        return plain
     kind = kind_of(found)
     if kind is None:
         return OtherLine(place.line, one_line(place.text, found))
@@ -122,7 +119,7 @@ def _is_text(value: Json) -> bool:
 
 def is_container(found: Mapping[str, Json]) -> bool:
     """Whether an object is an entire graph: it is no record and has lists of records."""
-    if kind_of(found) is not None or "name" in found:
+    if "name" in found or "from" in found or kind_of(found) is not None:
         return False
     lists = (found.get(key) for key in (*_NODE_LISTS, *_EDGE_LISTS))
     return any(isinstance(items, list) and _has_objects(items) for items in lists)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from schemory.model.edge import IMPORTED, Edge
 from schemory.model.jsonvalue import Json
@@ -19,6 +19,14 @@ class Dialect(StrEnum):
 
     SEED = "seed"  # node, edge, nodeType, metadata, edgeType
     OFFICIAL = "official"  # entity, relation, entityType, observations, relationType
+
+
+class Place(NamedTuple):
+    """Where a record stands: its line, its text and, inside a larger value, where in it."""
+
+    line: int
+    text: str
+    inside: str = ""
 
 
 class FaultKind(StrEnum):
@@ -68,6 +76,11 @@ class Claims:
 
 
 NO_CLAIMS: Final = Claims()
+_NO_FIELDS: Final[Mapping[str, Json]] = {}
+
+
+def _no_fields() -> Mapping[str, Json]:
+    return _NO_FIELDS  # one for all: most lines have nothing to keep beside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +96,7 @@ class EdgeLine:
     line: int
     text: str
     edge: Edge
-    extra: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    extra: Mapping[str, Json] = field(default_factory=_no_fields)
     property_name: str | None = IMPORTED
     claims: Claims = NO_CLAIMS
     is_nested: bool = False
@@ -104,7 +117,7 @@ class NodeLine:
     text: str
     node: Node
     typed: tuple[TypedValue, ...] = ()
-    extra: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    extra: Mapping[str, Json] = field(default_factory=_no_fields)
     claims: Claims = NO_CLAIMS
     nested: tuple[EdgeLine | Fault, ...] = ()
     has_type: bool = True

@@ -17,14 +17,13 @@ from schemory.model.lines.read import (
     ENTRY_KEYS,
     NODE_TYPE_KEYS,
     OBJECTS_KEY,
-    Place,
     dialect_of,
     entry_text,
     nested_key,
     read_edge,
     read_node,
 )
-from schemory.model.lines.records import NO_CLAIMS, Claims, Dialect
+from schemory.model.lines.records import NO_CLAIMS, Claims, Dialect, Place
 from schemory.model.moment import moment_text
 from schemory.model.node import Node, NodeRecord
 

@@ -2,21 +2,20 @@
 
 import os
 import random
+import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 from schemory.errors import StoreBusyError
 from schemory.storage.files import file_error
 
-try:
+if sys.platform != "win32":  # Windows has no flock: there only threads are kept apart
     import fcntl
-except ImportError:  # Windows has no flock: there only threads are kept apart, and status says so
-    fcntl = None  # type: ignore[assignment]  # the module is absent there
 
-_HAS_FLOCK: bool = fcntl is not None
+_HAS_FLOCK = sys.platform != "win32"
 _STEP_SECONDS = 0.002
 
 
@@ -40,7 +39,7 @@ class FileLock:
         return _HAS_FLOCK
 
     @contextmanager
-    def hold(self) -> Iterator[None]:
+    def hold(self) -> Generator[None]:
         """Hold the lock for the block, against threads and processes.
 
         Raises:
@@ -62,7 +61,7 @@ class FileLock:
             self._mutex.release()
 
     @contextmanager
-    def hold_in_process(self) -> Iterator[bool]:
+    def hold_in_process(self) -> Generator[bool]:
         """Hold it against threads only, if it is free at once; tells whether it was."""
         if not self._mutex.acquire(blocking=False):
             yield False
@@ -75,8 +74,8 @@ class FileLock:
             self._mutex.release()
 
     @contextmanager
-    def _among_processes(self, deadline: float) -> Iterator[None]:
-        if not _HAS_FLOCK:
+    def _among_processes(self, deadline: float) -> Generator[None]:
+        if sys.platform == "win32":
             yield
             return
         descriptor = self._open()
@@ -100,7 +99,7 @@ class FileLock:
             raise file_error(error, self._path) from error
 
     def _wait(self, descriptor: int, deadline: float) -> None:
-        while True:
+        while sys.platform != "win32":
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

@@ -8,7 +8,7 @@ noticed, its changes are taken over, and the status warns of it.
 
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -106,7 +106,7 @@ class JsonlStore:
         return self._inner.cursor_key
 
     @contextmanager
-    def read(self, space: str) -> Iterator[GraphReader]:
+    def read(self, space: str) -> Generator[GraphReader]:
         """Open a snapshot of `space`, the file's newest state; any other space reads as empty."""
         self._check_open()
         # What an outer read of this thread has seen must not change under it.
@@ -122,7 +122,7 @@ class JsonlStore:
             self._depth.reads -= 1
 
     @contextmanager
-    def transaction(self, space: str, context: WriteContext) -> Iterator[JsonlTransaction]:
+    def transaction(self, space: str, context: WriteContext) -> Generator[JsonlTransaction]:
         """Open the write transaction: at its end the file is rewritten, then all is committed.
 
         Raises:
