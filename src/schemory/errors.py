@@ -122,6 +122,18 @@ class ConflictError(SchemoryError):
     code = "CONFLICT"
 
 
+class NotFoundError(SchemoryError):
+    """No such entry or link in the project; another project's are not found either."""
+
+    code = "NOT_FOUND"
+
+
+class ConfirmRequiredError(SchemoryError):
+    """What cannot be taken back is done only when it is confirmed."""
+
+    code = "CONFIRM_REQUIRED"
+
+
 class UndoConflictError(ConflictError):
     """Something the transaction wrote has changed since, so it cannot be undone."""
 
@@ -229,6 +241,8 @@ _BY_CODE: Mapping[str, type[SchemoryError]] = {
         DuplicateInCallError,
         NothingToChangeError,
         ConflictError,
+        NotFoundError,
+        ConfirmRequiredError,
         SecretDetectedError,
         LimitExceededError,
     )

@@ -5,24 +5,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from schemory.errors import Problem
+from schemory.model.author import NOBODY as NOBODY  # noqa: PLC0414 (its users find it here)
+from schemory.model.author import Author as Author  # noqa: PLC0414 (as above)
 from schemory.model.edge import EdgeKey, EdgeRecord
 from schemory.model.node import NodeRecord
 from schemory.storage.protocols import GraphCounts, LineHit, NodeVersion, Position
 
 MatchMode: TypeAlias = Literal["substring", "words", "all", "names"]
 """How `matched` was found: the query as one text, all its words, everything, or by exact names."""
-
-
-@dataclass(frozen=True, slots=True)
-class Author:
-    """Who writes: `author` goes beside each row, `client` (transport and client) to the ledger."""
-
-    author: str = ""
-    client: str = ""
-
-
-NOBODY = Author()
-"""A writer that said nothing about itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,36 @@
+"""Scopes, topics and tags: short names that are written in many ways and mean one thing."""
+
+from schemory.model.text import nfc, text_fault
+
+
+def normal_label(text: str) -> str:
+    r"""Return a scope or topic as it is stored: NFC, trimmed, one space between words.
+
+    >>> normal_label("  Build\t system ")
+    'Build system'
+    """
+    return " ".join(nfc(text).split())
+
+
+def label_key(text: str) -> str:
+    """Return the text in which two scopes or topics are equal that differ by case only."""
+    return nfc(normal_label(text).casefold())
+
+
+def normal_tag(text: str) -> str:
+    """Return a tag as it is stored: like a label, without case.
+
+    >>> normal_tag(" Root  Cause")
+    'root cause'
+    """
+    return label_key(text)
+
+
+def normal_tags(tags: "tuple[str, ...]") -> tuple[str, ...]:
+    """Return tags as they are stored: each once, sorted; blank ones stay, to be refused."""
+    return tuple(sorted({normal_tag(tag) for tag in tags}))
+
+
+def label_fault(text: str) -> str | None:
+    """Return why a normalised label cannot be stored, or None."""
+    return "must not be empty or blank" if not text else text_fault(text)

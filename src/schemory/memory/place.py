@@ -1,0 +1,144 @@
+"""The project a call means, and the rules that hold there: the server's, tightened by its `.env`.
+
+A cloned repository is untrusted: its `.env` may name the project, give it a default scope and
+allowed tags, and lower limits; whatever else it says does not count. Source: memory.md §2, §3.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from schemory.errors import InvalidParamError, Problem
+from schemory.identity.allowed import resolve_allowed
+from schemory.identity.dotenv import tighter_limits
+from schemory.identity.resolve import ProjectRules, real_roots, resolve_project
+from schemory.memory.inputs import ProjectRef
+from schemory.memory.labels import label_fault, normal_label, normal_tag
+from schemory.memory.settings import Limits, MemorySettings
+from schemory.model.project import ProjectIdentity
+
+_SCOPE_DEFAULT = "MEMORY_SCOPE_DEFAULT"
+_ALLOWED_TAGS = "MEMORY_ALLOWED_TAGS"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A project and its rules.
+
+    Attributes:
+        limits: The server's, or the project's tighter ones.
+        scope_default: Normalised; None = an entry must name its scope.
+        allowed_tags: Normalised; none = any tag.
+        warnings: What every answer about this project should tell.
+    """
+
+    project: ProjectIdentity
+    rules: ProjectRules
+    limits: Limits
+    scope_default: str | None = None
+    allowed_tags: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The project's id."""
+        return self.project.id
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The configured roots as real paths."""
+        return self.rules.allowed_roots
+
+    def resolve_path(self, text: str, field: str) -> Path:
+        """Return the real path of a source, save or import path that the call may use.
+
+        Raises:
+            InvalidParamError: It cannot be used on this system.
+            PathNotAllowedError: It lies outside the project's folder and the allowed roots.
+        """
+        return resolve_allowed(
+            text,
+            field=field,
+            folder=self.project.folder,
+            roots=self.roots,
+            style=self.rules.style,
+        )
+
+
+def project_rules(settings: MemorySettings) -> ProjectRules:
+    """Return what identity needs to know of the settings."""
+    return ProjectRules(
+        allowed_roots=real_roots(settings.allowed_roots),
+        server_project=settings.server_project,
+        max_id_chars=settings.limits.max_project_id_chars,
+    )
+
+
+def find_place(ref: ProjectRef, settings: MemorySettings, rules: ProjectRules) -> Place:
+    """Return the project that `ref` means; nothing is written.
+
+    Raises:
+        InvalidParamError: No project is told, or this caller may not use it.
+        LimitExceededError: The id is too long.
+        PathNotAllowedError: The folder lies outside the allowed roots.
+    """
+    project = resolve_project(ref.project_path, ref.project_id, rules)
+    if ref.allowed_ids is not None and project.id not in ref.allowed_ids:
+        raise _not_yours(ref.allowed_ids)
+    limits, limit_warnings = _limits(settings, project)
+    scope, scope_warning = _scope_default(settings, project, limits)
+    told = (*project.warnings, *limit_warnings, *scope_warning)
+    return Place(
+        project=project,
+        rules=rules,
+        limits=limits,
+        scope_default=scope,
+        allowed_tags=_allowed_tags(settings, project),
+        warnings=tuple(dict.fromkeys(told)),
+    )
+
+
+def _not_yours(allowed: tuple[str, ...]) -> InvalidParamError:
+    message = "This caller may not use that project"
+    problem = Problem(
+        code=InvalidParamError.code, path="$.project_id", message=message, nearest=allowed[:3]
+    )
+    hint = f"Pass project_id: one of {', '.join(allowed)}." if allowed else "It may use none."
+    return InvalidParamError(message, problems=[problem], suggestions=[hint])
+
+
+def _limits(
+    settings: MemorySettings, project: ProjectIdentity
+) -> tuple[Limits, tuple[str, ...]]:
+    current = settings.limits.by_key()
+    warnings: list[str] = []
+    for env in (settings.folder_env, project.settings):
+        current, told = tighter_limits(env, current)
+        warnings += told
+    return Limits.of(current), tuple(warnings)
+
+
+def _scope_default(
+    settings: MemorySettings, project: ProjectIdentity, limits: Limits
+) -> tuple[str | None, tuple[str, ...]]:
+    text = _domain_value(_SCOPE_DEFAULT, settings, project) or settings.scope_default
+    if text is None:
+        return None, ()
+    scope = normal_label(text)
+    fault = label_fault(scope)
+    if fault is None and len(scope) > limits.max_scope_chars:
+        fault = f"must have at most {limits.max_scope_chars} characters"
+    if fault is not None:
+        return None, (f"{_SCOPE_DEFAULT} is ignored: it {fault}.",)
+    return scope, ()
+
+
+def _allowed_tags(settings: MemorySettings, project: ProjectIdentity) -> tuple[str, ...]:
+    text = _domain_value(_ALLOWED_TAGS, settings, project)
+    given = settings.allowed_tags if text is None else text.split(",")
+    return tuple(sorted({tag for tag in map(normal_tag, given) if tag}))
+
+
+def _domain_value(key: str, settings: MemorySettings, project: ProjectIdentity) -> str | None:
+    """Return what the project's `.env` says, else that of the server's working folder."""
+    return project.settings.get(key) or settings.folder_env.get(key)
