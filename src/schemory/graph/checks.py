@@ -249,6 +249,15 @@ def shown(name: str) -> str:
     return compact(text.encode("utf-8", "replace").decode())
 
 
+def call_text(tool: str, arguments: Mapping[str, Json]) -> str:
+    """Return a call that can be made as it stands: the tool's name and its arguments as JSON.
+
+    >>> call_text("open_nodes", {"names": ["Bree"]})
+    'open_nodes {"names":["Bree"]}'
+    """
+    return f"{tool} {compact(arguments)}".encode("utf-8", "replace").decode()
+
+
 def twin_warnings(reader: GraphReader, names: Sequence[str]) -> Iterator[str]:
     """Yield a warning for each new name that only looks different from another one."""
     existing = reader.find_twins(names)

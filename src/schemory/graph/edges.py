@@ -7,6 +7,7 @@ from schemory.errors import EdgeExistsError, EdgeNotFoundError, Problem
 from schemory.graph.checks import (
     Faults,
     Missing,
+    call_text,
     check_secrets,
     find_nodes,
     invalid,
@@ -156,7 +157,7 @@ class MissingEdges:
             path=path,
             message=message,
             nearest=near,
-            suggestion=f'open_nodes {{"names":[{shown(key.from_name)}]}} shows its edges',
+            suggestion=call_text("open_nodes", {"names": [key.from_name]}) + " shows its edges",
         )
 
     def _nearest_edges(self, key: EdgeKey) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from schemory.errors import NodeExistsError, NothingToChangeError, Problem
 from schemory.graph.checks import (
     Faults,
     Missing,
+    call_text,
     check_secrets,
     find_nodes,
     line_problems,
@@ -104,12 +105,13 @@ def _plan_add(
 
 def taken_problem(stored: NodeRecord, path: str) -> Problem:
     """Return the problem of a new name that is taken."""
-    name = shown(stored.name)
+    node_type = shown(stored.node.node_type)
     return Problem(
         code=NodeExistsError.code,
         path=path,
-        message=f"node {name} already exists (type {shown(stored.node.node_type)})",
-        suggestion=f'open_nodes {{"names":[{name}]}} shows it; update_nodes changes it',
+        message=f"node {shown(stored.name)} already exists (type {node_type})",
+        suggestion=call_text("open_nodes", {"names": [stored.name]})
+        + " shows it; update_nodes changes it",
     )
 
 

@@ -172,10 +172,11 @@ class _Side:
 def _joined(forward: _Label, backward: _Label) -> list[_Label]:
     """Return the steps from start to goal; each holds the edge that leads to it."""
     steps = list(_back(forward))[::-1]
-    label: _Label | None = backward
-    while label is not None and label.before is not None:
-        steps.append(_Label(label.before.node_id, edge=label.edge))
-        label = label.before
+    steps += [
+        _Label(label.before.node_id, edge=label.edge)
+        for label in _back(backward)
+        if label.before is not None
+    ]
     return steps
 
 

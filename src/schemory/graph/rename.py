@@ -6,6 +6,7 @@ from schemory.errors import NothingToChangeError, Problem
 from schemory.graph.checks import (
     Faults,
     Missing,
+    call_text,
     check_secrets,
     find_nodes,
     new_name_problem,
@@ -74,7 +75,7 @@ def _plan_rename(work: Work, name: str, new_name: str, *, allow_secret: bool) ->
         code = NothingToChangeError.code
         problem = Problem(code=code, path="$.newName", message=message)
     elif problem is None and taken is not None:
-        hint = f'merge_nodes {{"from":{shown(nfc(name))},"into":{shown(goal)}}} makes them one'
+        hint = call_text("merge_nodes", {"from": nfc(name), "into": goal}) + " makes them one"
         problem = replace(taken_problem(taken, "$.newName"), suggestion=hint)
     faults.extend(1, [problem] if problem else [])
     check_secrets(faults, 1, [("$.newName", new_name)], allow_secret=allow_secret)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from schemory.errors import NodeNotFoundError, Problem, WrongTypeError
 from schemory.graph.checks import (
     Missing,
+    call_text,
     find_nodes,
     new_name_problem,
     place,
@@ -105,14 +106,14 @@ class Targets:
 
     def _creating_call(self, relation: PlannedRelation, target: str) -> str:
         node_type = relation.relationship.node_type or UNKNOWN_TYPE
-        call = f'add_nodes {{"nodes":[{{"name":{shown(target)},"nodeType":{shown(node_type)}}}]}}'
+        call = call_text("add_nodes", {"nodes": [{"name": target, "nodeType": node_type}]})
         schema = self._work.catalog.get(node_type)
         needed = (
             [key for key, prop in schema.properties.items() if prop.is_required] if schema else []
         )
         if needed != ["name"]:
             return call
-        return f'add_{node_type} {{"{node_type}":{{"name":{shown(target)}}}}} or {call}'
+        return f"{call_text(f'add_{node_type}', {node_type: {'name': target}})} or {call}"
 
     def _check_type(
         self, relation: PlannedRelation, target: str, node_type: str, found: _Findings

@@ -9,7 +9,7 @@ from schemory.errors import (
     UnknownTypeError,
     error_for,
 )
-from schemory.graph.checks import shown, type_problem
+from schemory.graph.checks import call_text, shown, type_problem
 from schemory.graph.relations import SEPARATOR, edge_key
 from schemory.graph.results import NodeFault, ValidationPage
 from schemory.graph.unique import find_holder
@@ -134,13 +134,14 @@ class _Check:
         problem = type_problem(self._catalog, node_type, "$.nodeType")
         near = problem.nearest if problem else ()
         goal = near[0] if near else "…"
-        name = shown(record.name)
         return Problem(
             code=UnknownTypeError.code,
             path="$.nodeType",
             message=f"no schema defines the type {shown(node_type)}",
             nearest=near,
-            suggestion=f'update_nodes {{"nodes":[{{"name":{name},"nodeType":{shown(goal)}}}]}}',
+            suggestion=call_text(
+                "update_nodes", {"nodes": [{"name": record.name, "nodeType": goal}]}
+            ),
         )
 
     def _shared(self, prop: Property, record: NodeRecord) -> Iterator[Problem]:
@@ -149,13 +150,13 @@ class _Check:
             if holder is None:
                 continue
             node_type = record.node.node_type
-            change = f'{{"name":{shown(record.name)},"{prop.name}":"…"}}'
+            change = {"name": record.name, prop.name: "…"}
             yield Problem(
                 code=InvalidParamError.code,
                 path=child_path(f"$.{node_type}", prop.name),
                 message=f"{prop.name} must be unique, but {shown(holder.name)} has the same value",
                 nearest=(holder.name,),
-                suggestion=f'call update_{node_type} {{"{node_type}":{change}}}',
+                suggestion="call " + call_text(f"update_{node_type}", {node_type: change}),
             )
 
     def _stale_lines(self, schema: NodeSchema, record: NodeRecord) -> Iterator[str]:
