@@ -153,7 +153,7 @@ def open_app(
     # Schemas first: a misspelt pack must not leave a new, empty store behind.
     catalog = open_catalog(settings)
     location = settings.graph_file if settings.graph_file is not None else settings.database
-    store = _open(location, now=now, ids=ids or make_ids(now))
+    store = _open(location, space=settings.space, now=now, ids=ids or make_ids(now))
     return App(settings, store, catalog, now=now, on_internal_error=on_internal_error)
 
 
@@ -228,9 +228,8 @@ def open_store(
     is_place = text == MEMORY or "://" in text
     is_file = text.lower().endswith(_GRAPH_FILE_ENDINGS)
     location = text if is_place else Path(text).expanduser().absolute()
-    store = _open(
-        location if is_file or is_place else str(location), now=clock, ids=ids or make_ids(clock)
-    )
+    place = location if is_file or is_place else str(location)
+    store = _open(place, space=space, now=clock, ids=ids or make_ids(clock))
     return OpenStore(store, catalog, space)
 
 
@@ -243,15 +242,15 @@ def _source(given: str | Path | NodeSchema) -> Source:
     return FixedSource((load_schema(path),)) if path.is_file() else FolderSource(path)
 
 
-def _open(location: str | Path, *, now: Clock, ids: IdMaker) -> GraphStore:
-    """Open a database (text) or a graph file (path)."""
+def _open(location: str | Path, *, space: str, now: Clock, ids: IdMaker) -> GraphStore:
+    """Open a database (text) or a graph file (path), which is the one space `space`."""
     from schemory.storage.sqlite.store import SqliteStore  # noqa: PLC0415 (help needs no database)
 
     if isinstance(location, Path):
         from schemory.storage.jsonl import JsonlStore  # noqa: PLC0415 (only for graph files)
 
         inner = SqliteStore.open(MEMORY, now=now, ids=ids)
-        return JsonlStore.open(location, inner=inner, now=now)
+        return JsonlStore.open(location, inner=inner, now=now, space=space)
     if location.startswith(_URL_SCHEMES):
         raise UnsupportedError(
             "This version stores in SQLite and JSONL files; PostgreSQL comes with a later one.",
