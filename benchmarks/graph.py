@@ -228,11 +228,8 @@ def opening(store_path: Path, names: Sequence[str]) -> Iterator[Figure]:
         yield ratio("open a node", *times, 2.0, "CPU; with all its neighbours and edges")
         shown = len(graph.open_nodes([HUB], _page_options()).nodes) - 1
         statements = _open_statements(HUB, ids[HUB], shown)
-        times = by_turns(
-            lambda: graph.open_nodes([HUB], _page_options()),
-            partial(_fetch, db, statements),
-            _ROUNDS,
-        )
+        ours = partial(graph.open_nodes, [HUB], _page_options())
+        times = by_turns(ours, partial(_fetch, db, statements), _ROUNDS, time.process_time)
         degree = len(db.execute("SELECT 1 FROM edge WHERE from_id = ?", (ids[HUB],)).fetchall())
         note = f"CPU; a page of {shown} neighbours within {BUDGET:,} bytes, LIMIT {shown} bare"
         yield ratio(f"open a hub of {degree:,} edges", *times, 2.0, note)

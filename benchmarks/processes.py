@@ -47,10 +47,10 @@ def writing(folder: Path) -> Iterator[Figure]:
     waits: dict[str, list[float]] = {"raw": [], "ours": []}
     lost = 0
     for i in range(_RUNS):
-        for kind in runs:
+        for kind, each in runs.items():
             path = folder / f"processes-{kind}-{i}.db"
             rate, taken = _run(kind, path)
-            runs[kind].append(rate)
+            each.append(rate)
             waits[kind].extend(taken)
             lost += _PROCESSES * _WRITES - _count(path)
     rates = {kind: statistics.median(each) for kind, each in runs.items()}
