@@ -16,6 +16,7 @@ from schemory.errors import (
 from schemory.graph.inputs import EdgeInput, EdgeUpdate, NodeInput
 from schemory.graph.service import KnowledgeGraph
 from schemory.model.edge import IMPORTED, Edge, NewEdge
+from schemory.model.jsonvalue import Json
 from schemory.model.node import NewNode, Node
 from schemory.storage.protocols import WriteContext
 
@@ -366,6 +367,11 @@ def test_naming_nothing_to_change_is_an_error_but_telling_the_same_again_is_not(
     result = shire.update_entity("hero", {"name": "Sam", "home": "Bree", "role": "Thief"})
     assert result.nodes[0].revision == 1
     assert [tuple(r.key) for r in result.edges] == [("Sam", "Bree", "lives_in")]
+    told: dict[str, Json] = {"traits": ["kind"], "level": 3, "friends": ["Sam"]}
+    assert shire.update_entity("hero", {"name": "Sam", **told}).nodes[0].revision == 2
+    for key, value in told.items():
+        result = shire.update_entity("hero", {"name": "Sam", key: value})
+        assert result.nodes[0].revision == 2
 
 
 @pytest.mark.covers("graph.revision")

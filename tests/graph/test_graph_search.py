@@ -118,6 +118,8 @@ def test_when_nothing_holds_the_whole_text_all_its_words_are_sought(graph: Knowl
     assert sorted(page.matched) == ["Grey wizard", "Tower"]
     assert graph.search_nodes("grey wizard").match_mode == "substring"
     assert graph.search_nodes("wizard grey red").matched == ()
+    assert graph.search_nodes(" rivendell ").matched == ("Grey wizard",)
+    assert graph.search_nodes("  ").matched == ()
     assert graph.search_nodes("grey red").match_mode == "substring"
 
 

@@ -96,6 +96,8 @@ def test_a_change_of_case_alone_is_a_rename_and_other_twins_are_warned_of(
 ) -> None:
     assert shire.rename_node("Bree", "bree").warnings == ()
     assert len(shire.rename_node("Map", "shire").warnings) == 1
+    (warning,) = shire.rename_node("shire", "SHIRE").warnings
+    assert '"Shire"' in warning
 
 
 @pytest.mark.covers("graph.query.rename")

@@ -258,12 +258,14 @@ def call_text(tool: str, arguments: Mapping[str, Json]) -> str:
     return f"{tool} {compact(arguments)}".encode("utf-8", "replace").decode()
 
 
-def twin_warnings(reader: GraphReader, names: Sequence[str]) -> Iterator[str]:
-    """Yield a warning for each new name that only looks different from another one."""
+def twin_warnings(
+    reader: GraphReader, names: Sequence[str], *, besides: str | None = None
+) -> Iterator[str]:
+    """Yield a warning for each new name that only looks different from one other than `besides`."""
     existing = reader.find_twins(names)
     in_call: dict[str, str] = {}
     for name in names:
-        twins = existing.get(name, ())
+        twins = tuple(twin for twin in existing.get(name, ()) if twin != besides)
         key = twin_key(name)
         if not twins and key in in_call:
             twins = (in_call[key],)

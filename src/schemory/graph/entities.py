@@ -1,6 +1,6 @@
 """The verbs that schemas generate: add, update and delete by type (G§5.3, graph.md §4)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from schemory.errors import (
@@ -63,7 +63,9 @@ class _Plan:
     def is_changed(self) -> bool:
         """Whether an existing node's own state changes."""
         before = self.before
-        return before is not None and (before.node, before.typed) != (self.node, self.typed)
+        if before is None:
+            return False
+        return before.node != self.node or _by_property(before.typed) != _by_property(self.typed)
 
     @property
     def new_nodes(self) -> tuple[Node, ...]:
@@ -83,6 +85,10 @@ class _Plan:
         if self.edges.new:
             events.append(BeforeAddEdges(edges=tuple(new.edge for new in self.edges.new)))
         return events
+
+
+def _by_property(typed: Iterable[TypedValue]) -> list[TypedValue]:
+    return sorted(typed, key=lambda value: value.property_name)
 
 
 def get_schema(work: Work, node_type: str) -> NodeSchema:

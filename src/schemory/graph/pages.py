@@ -9,11 +9,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from schemory.errors import InvalidCursorError, InvalidParamError
+from schemory.errors import InvalidCursorError, Problem, error_for
+from schemory.graph.checks import invalid
 from schemory.graph.results import GraphPage, PageOptions
 from schemory.model.edge import EdgeRecord
 from schemory.model.jsonvalue import compact
 from schemory.model.node import NodeRecord
+from schemory.model.text import nfc
 from schemory.storage.protocols import GraphReader, Position
 
 CHUNK = 64
@@ -105,24 +107,27 @@ def _append(part: list[T], record: T) -> bool:
     return True
 
 
-def check_options(options: PageOptions) -> None:
-    """Refuse limits that allow nothing.
+def checked(options: PageOptions) -> PageOptions:
+    """Return the options with their types in NFC.
 
     Raises:
-        InvalidParamError: A limit is below 1 (for neighbours: below 0).
+        InvalidParamError: A limit allows nothing: below 1, for neighbours below 0.
     """
+    problems: list[Problem] = []
     if options.limit is not None and options.limit < 1:
-        raise InvalidParamError("limit must be at least 1")
+        problems.append(invalid("$.limit", "limit must be at least 1"))
     if options.neighbor_limit is not None and options.neighbor_limit < 0:
-        raise InvalidParamError("neighborLimit must be at least 0")
+        problems.append(invalid("$.neighborLimit", "neighborLimit must be at least 0"))
+    if problems:
+        raise error_for(problems)
+    return replace(options, node_types=tuple(map(nfc, options.node_types)))
 
 
 def read_graph(
     reader: GraphReader, options: PageOptions, *, tells_matched: bool = False
 ) -> GraphPage:
     """Return the space's nodes and edges in creation order, as many as fit on one page."""
-    check_options(options)
-    walk = _Walk(reader, options, tells_matched=tells_matched)
+    walk = _Walk(reader, checked(options), tells_matched=tells_matched)
     page = walk.fill(_stand(options.after))
     is_whole = options.after is None and page.more is None
     return replace(page, total_matches=len(page.nodes) if is_whole else None)

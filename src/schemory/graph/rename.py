@@ -82,6 +82,6 @@ def _plan_rename(work: Work, name: str, new_name: str, *, allow_secret: bool) ->
     faults.raise_any()
     if node is None:  # told above
         raise AssertionError
-    twins = [text for text in twin_warnings(work.tx, [goal]) if shown(node.name) not in text]
+    twins = twin_warnings(work.tx, [goal], besides=node.name)
     followers = find_followers(work, node, goal)
     return _Rename(node, goal, tuple(followers.values()), (*faults.warnings, *twins))

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from schemory.errors import InvalidCursorError
 from schemory.graph.listings import Listing, NamesListing, SearchListing
-from schemory.graph.pages import CHUNK, Filling, check_options, read_graph
+from schemory.graph.pages import CHUNK, Filling, checked, read_graph
 from schemory.graph.results import GraphPage, PageOptions
 from schemory.model.edge import EdgeRecord
 from schemory.model.node import NodeRecord
@@ -40,7 +40,7 @@ def search_nodes(reader: GraphReader, text: str, options: PageOptions) -> GraphP
 
     If nothing holds the whole text: nodes that hold all its words, in any order and place.
     """
-    check_options(options)
+    options = checked(options)
     term = fold(text)
     if not term:
         return _everything(reader, options)
@@ -49,7 +49,7 @@ def search_nodes(reader: GraphReader, text: str, options: PageOptions) -> GraphP
     if stage != "words":
         page = _matching(reader, (term,), stage, options, after)
         is_in_vain = stage == "sought" and page.more is None and not page.matched
-        if not is_in_vain or len(words) < 2:  # noqa: PLR2004 (one word is the whole text)
+        if not is_in_vain or words in ((), (term,)):
             return page
         after = None
     page = _matching(reader, words, "words", options, after)
@@ -98,7 +98,7 @@ def _everything(reader: GraphReader, options: PageOptions) -> GraphPage:
 
 def open_nodes(reader: GraphReader, names: Sequence[str], options: PageOptions) -> GraphPage:
     """Return the nodes of exactly these names, in the order given, with their neighbours."""
-    check_options(options)
+    options = checked(options)
     listing = NamesListing(reader, names, options.node_types)
     page = _Groups(reader, listing, options).fill(options.after)
     first = options.after is None
