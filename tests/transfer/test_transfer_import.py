@@ -103,7 +103,7 @@ def test_all_of_an_import_is_one_transaction_by_who_imports(store: GraphStore) -
     with store.read("default") as reader:
         (commit,) = reader.commits(limit=9)
     assert (commit.operation, commit.author, commit.client) == ("import-graph", "cli", "test")
-    assert report.seq == commit.seq
+    assert report.seq == (commit.seq if Capability.HISTORY in store.capabilities else None)
     assert node(store, "A").author == "cli"
 
 
@@ -263,6 +263,15 @@ def test_dangling_edges_are_rejected_by_name_or_get_stubs(store: GraphStore, fil
     assert (stubbed.stubs, stubbed.edges, stubbed.duplicates) == (2, 2, 2)
     assert nodes(store)[1:] == [Node("B", "unknown"), Node("C", "unknown")]
     assert '"B", "C"' in " ".join(stubbed.warnings)
+
+
+def test_a_stub_becomes_what_a_later_file_says(store: GraphStore) -> None:
+    imported(store, text(A, AB), dangling=Dangling.STUB)
+    assert node(store, "B").is_stub
+    report = imported(store, B)
+    assert (node(store, "B").node, node(store, "B").is_stub) == (Node("B", "u"), False)
+    assert (report.merged, report.differences) == (1, ())
+    assert not imported(store, B).has_changed
 
 
 def test_an_end_that_is_stored_already_is_there(store: GraphStore) -> None:

@@ -7,7 +7,7 @@ from typing import TypeVar
 from schemory.errors import InvalidParamError, NotAGraphError, Problem
 from schemory.graph.results import NOBODY, Author
 from schemory.storage.files import file_error
-from schemory.storage.protocols import GraphStore, GraphTransaction, WriteContext
+from schemory.storage.protocols import Capability, GraphStore, GraphTransaction, WriteContext
 from schemory.transfer.parse import ParsedFile, parse_file
 from schemory.transfer.rejected import rejected_path, write_rejected
 from schemory.transfer.report import ImportOptions, ImportReport, Progress
@@ -69,7 +69,9 @@ def import_graph(
         _apply(tx, resolution, progress)
         if target is not None:
             write_rejected(target, resolution.faults)
-        seq = tx.seq if resolution.has_changes else None
+        # Without a lasting ledger the number would promise an undo that cannot be kept.
+        can_undo = resolution.has_changes and Capability.HISTORY in store.capabilities
+        seq = tx.seq if can_undo else None
     return _report(name, parsed, resolution, options, target=target, seq=seq)
 
 

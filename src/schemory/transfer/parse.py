@@ -1,6 +1,6 @@
 """First pass over a graph file: every record read and judged on its own, no store involved."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from schemory.model.jsonvalue import Json
@@ -11,7 +11,7 @@ from schemory.model.weight import weight_fault
 from schemory.safety.secrets import find_secrets
 from schemory.transfer.report import FileForm, ImportOptions, Progress
 
-_REPORT_EVERY = 20_000
+_BATCH = 1_000
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,12 +46,16 @@ def parse_file(data: bytes, options: ImportOptions, progress: Progress | None = 
     parsed = ParsedFile()
     scanner = Scanner(data)
     has_container = False
+    waiting: list[Record] = []
     for piece in scanner:
         has_container = has_container or _is_container(piece)
-        for record in read_piece(piece):
-            _take(parsed, record, options)
-        if progress is not None and scanner.lines % _REPORT_EVERY == 0:
-            progress(scanner.lines, None, "reading")
+        waiting += read_piece(piece)
+        if len(waiting) >= _BATCH:
+            _take_all(parsed, waiting, options)
+            waiting.clear()
+            if progress is not None:
+                progress(scanner.lines, None, "reading")
+    _take_all(parsed, waiting, options)
     parsed.lines = scanner.lines
     parsed.blank = scanner.blank
     parsed.structural = scanner.structural
@@ -70,10 +74,23 @@ def _is_container(piece: Value | Unreadable) -> bool:
     return is_container(piece.value)
 
 
-def _take(parsed: ParsedFile, record: Record, options: ImportOptions) -> None:
+def _take_all(parsed: ParsedFile, records: Sequence[Record], options: ImportOptions) -> None:
+    """Sort a batch of records in.
+
+    Asking a whole batch for credentials costs a fraction of asking each record; so each is asked
+    only where the batch has one.
+    """
+    is_clean = options.allow_secret or not _secret_rules(map(_raw_text, records))
+    for record in records:
+        _take(parsed, record, options, is_clean=is_clean)
+
+
+def _take(parsed: ParsedFile, record: Record, options: ImportOptions, *, is_clean: bool) -> None:
     """Sort one record in, with the relations inside it."""
     parsed.records += 1
-    judged = _judge(record, options)
+    judged = record if is_clean else _without_secret(record)
+    if isinstance(judged, EdgeLine):
+        judged = _in_bounds(parsed, judged, options)
     if isinstance(judged, Fault):
         parsed.faults.append(judged)
         parsed.has_graph = parsed.has_graph or judged.is_graph
@@ -81,46 +98,53 @@ def _take(parsed: ParsedFile, record: Record, options: ImportOptions) -> None:
         parsed.kept.append(judged)
     elif isinstance(judged, EdgeLine):
         parsed.has_graph = True
-        parsed.clamped += isinstance(record, EdgeLine) and record.edge is not judged.edge
         parsed.edges.append(judged)
     else:
         parsed.has_graph = True
         parsed.nodes.setdefault(judged.node.name, []).append(judged)
+        parsed.nested += len(judged.nested)
         for inner in judged.nested:
-            parsed.nested += 1
-            _take(parsed, inner, options)
+            _take(parsed, inner, options, is_clean=is_clean)
 
 
-def _judge(record: Record, options: ImportOptions) -> Record:
-    """Return the record as it can be taken, or the fault that it is."""
+def _without_secret(record: Record) -> Record:
+    """Return the record, or the fault that it is because it holds a credential."""
     if isinstance(record, Fault):
         return record
-    if not options.allow_secret:
-        rules = _secret_rules(record)
-        if rules:
-            reason = f"holds what looks like a credential ({', '.join(rules)})"
-            is_graph = not isinstance(record, OtherLine)
-            return Fault(record.line, record.text, reason, FaultKind.SECRET, is_graph)
-    if isinstance(record, EdgeLine):
-        return _in_bounds(record, options)
-    return record
+    is_other = isinstance(record, OtherLine)
+    rules = _secret_rules([record.text] if isinstance(record, OtherLine) else _texts(record))
+    if not rules:
+        return record
+    reason = f"holds what looks like a credential ({', '.join(rules)})"
+    return Fault(record.line, record.text, reason, FaultKind.SECRET, not is_other)
 
 
-def _in_bounds(record: EdgeLine, options: ImportOptions) -> EdgeLine | Fault:
+def _raw_text(record: Record) -> str:
+    """Return all text of a record; its own line where that has no escapes, which is cheapest."""
+    if isinstance(record, Fault):
+        return ""
+    if isinstance(record, OtherLine) or "\\" not in record.text:
+        return record.text
+    inner = record.nested if isinstance(record, NodeLine) else ()
+    edges = (each for each in inner if isinstance(each, EdgeLine))
+    return "\n".join((*_texts(record), *(text for each in edges for text in _texts(each))))
+
+
+def _secret_rules(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of the rules that find a credential in the texts."""
+    found = find_secrets("\n".join(texts), precise_only=True)
+    return tuple(dict.fromkeys(finding.rule for finding in found))
+
+
+def _in_bounds(parsed: ParsedFile, record: EdgeLine, options: ImportOptions) -> EdgeLine | Fault:
     weight = record.edge.weight
     fault = weight_fault(weight)
     if fault is None:
         return record
     if options.clamp_weights:
+        parsed.clamped += 1
         return replace(record, edge=replace(record.edge, weight=min(max(weight, 0.0), 1.0)))
     return Fault(record.line, record.text, f"weight {fault}", FaultKind.WEIGHT, is_graph=True)
-
-
-def _secret_rules(record: NodeLine | EdgeLine | OtherLine) -> tuple[str, ...]:
-    """Return the names of the rules that find a credential in the record."""
-    text = record.text if isinstance(record, OtherLine) else "\n".join(_texts(record))
-    found = find_secrets(text, precise_only=True)
-    return tuple(dict.fromkeys(finding.rule for finding in found))
 
 
 def _texts(record: NodeLine | EdgeLine) -> Iterator[str]:

@@ -85,7 +85,8 @@ class ImportReport:
         differences: Names on which records did not agree.
         twins: Names that differ only by case, white space or Unicode form, the new one first.
         warnings: The rest that a person should know.
-        seq: Number of the transaction, for `undo`; None when nothing was written.
+        seq: Number of the transaction, for `undo`; None when nothing was written, or when the
+            store keeps no history.
         has_changed: Whether the store is (or would be) another than before.
     """
 

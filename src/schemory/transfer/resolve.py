@@ -11,7 +11,7 @@ from typing import TypeVar
 from schemory.model.edge import EdgeKey, NewEdge
 from schemory.model.lines.merge import merge_nodes, stored_as_line
 from schemory.model.lines.records import UNKNOWN_TYPE, EdgeLine, Fault, FaultKind, NodeLine
-from schemory.model.node import NewNode, Node, NodeChange, NodeRecord
+from schemory.model.node import STUB, NewNode, Node, NodeChange, NodeRecord
 from schemory.model.text import twin_key
 from schemory.storage.protocols import GraphReader, KeptLine
 from schemory.transfer.parse import ParsedFile
@@ -82,9 +82,8 @@ def _resolve_node(
         found.nodes.append(_new_node(merged))
         found.merged += len(records) - 1
     else:
-        before = stored_as_line(stored)
-        merged, differing = merge_nodes([before, *records])
-        change = _change(stored, before, merged)
+        merged, differing = merge_nodes([stored_as_line(stored), *records])
+        change = _change(stored, merged)
         if change is None:
             found.duplicates += len(records)
         else:
@@ -107,10 +106,10 @@ def _new_node(line: NodeLine) -> NewNode:
     )
 
 
-def _change(stored: NodeRecord, before: NodeLine, merged: NodeLine) -> NodeChange | None:
+def _change(stored: NodeRecord, merged: NodeLine) -> NodeChange | None:
     """Return what the file adds to a stored node, or None."""
     is_same = (
-        merged.node == before.node and merged.typed == before.typed and merged.extra == before.extra
+        merged.node == stored.node and merged.typed == stored.typed and merged.extra == stored.extra
     )
     if is_same:
         return None
@@ -179,7 +178,7 @@ def _resolve_edge(
 
 
 def _stub(name: str) -> NewNode:
-    return NewNode(node=Node(name, UNKNOWN_TYPE), extra={"stub": True})
+    return NewNode(node=Node(name, UNKNOWN_TYPE), extra=STUB)
 
 
 def _resolve_kept(found: Resolution, parsed: ParsedFile, reader: GraphReader) -> None:

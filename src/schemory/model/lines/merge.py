@@ -11,8 +11,8 @@ from typing import NamedTuple
 from schemory.model.jsonvalue import Json
 from schemory.model.lines.claims import VERSION_KEY, parse_moment, version_number
 from schemory.model.lines.read import OBJECTS_KEY
-from schemory.model.lines.records import Claims, NodeLine
-from schemory.model.node import NodeRecord, TypedValue
+from schemory.model.lines.records import UNKNOWN_TYPE, Claims, NodeLine
+from schemory.model.node import STUB, NodeRecord, TypedValue
 
 
 class Merged(NamedTuple):
@@ -36,13 +36,19 @@ def merge_nodes(records: Sequence[NodeLine]) -> Merged:
 
 
 def stored_as_line(record: NodeRecord) -> NodeLine:
-    """Return a stored node as if a file had it, to be merged with what a file has."""
+    """Return a stored node as if a file had it, to be merged with what a file has.
+
+    A stub is a stub only until something is known about it.
+    """
+    is_stub = record.is_stub
+    extra = {k: v for k, v in record.extra.items() if k not in STUB} if is_stub else record.extra
     return NodeLine(
         line=0,
         text="",
         node=record.node,
         typed=record.typed,
-        extra=record.extra,
+        extra=extra,
+        has_type=not (is_stub and record.node.node_type == UNKNOWN_TYPE),
         claims=Claims(
             created=record.created_at,
             updated=record.updated_at,
