@@ -12,8 +12,8 @@ MAX_MODULE_LINES = 500
 MAX_FUNCTION_LINES = 60
 MAX_PUBLIC_METHODS = 12
 
-_FACADES = re.compile(r"KnowledgeGraph|\w+(?:Reader|Transaction)")
-"""One short method per verb of the service or of the store's protocols."""
+_FACADES = re.compile(r"KnowledgeGraph|ProjectMemory|\w+(?:Reader|Transaction)")
+"""One short method per verb of a service or of the store's protocols."""
 
 _FORBIDDEN_WORDS = re.compile(r"Manager|Helper|Utils|Base(?![a-z])|Impl(?![a-z])|Factory")
 _SPECIFIED_NAMES = "compat"
