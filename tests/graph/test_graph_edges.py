@@ -1,5 +1,7 @@
 """Adding, weighing, moving and deleting edges: graph.md §1 and §2."""
 
+import itertools
+
 import pytest
 
 from schemory.errors import (
@@ -226,6 +228,22 @@ def test_moves_of_one_call_are_checked_against_each_other(graph: KnowledgeGraph)
     # A goal that another item of the call leaves is free.
     graph.update_edges([move("B", "C"), move("C", "D")])
     assert edges(graph) == {("A", "C", "e"): 0.1, ("A", "D", "e"): 0.2}
+
+
+@pytest.mark.covers("graph.edges.move.checked")
+def test_a_chain_of_moves_may_be_given_in_any_order(graph: KnowledgeGraph) -> None:
+    with_nodes(graph)
+    steps = [("A", "B"), ("B", "C"), ("C", "D")]
+    for order in itertools.permutations(steps):
+        graph.add_edges([EdgeInput("A", start, "e", 0.5) for start, _ in steps])
+        updates = [
+            EdgeUpdate(from_name="A", to_name=start, edge_type="e", new_to=end)
+            for start, end in order
+        ]
+        moved = graph.update_edges(updates).edges
+        assert [record.edge.to_name for record in moved] == [end for _, end in order]
+        assert sorted(key[1] for key in edges(graph)) == ["B", "C", "D"]
+        graph.delete_edges([EdgeKey("A", end, "e") for _, end in steps])
 
 
 @pytest.mark.covers("graph.revision")

@@ -18,6 +18,7 @@ from schemory.graph.service import KnowledgeGraph
 from schemory.model.edge import IMPORTED, Edge, NewEdge
 from schemory.model.jsonvalue import Json
 from schemory.model.node import NewNode, Node
+from schemory.schemas.catalog import FixedSource, SchemaCatalog
 from schemory.storage.protocols import WriteContext
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"  # the shape of one, made up here
@@ -165,6 +166,31 @@ def test_on_missing_create_makes_a_stub_that_validate_lists_until_more_is_told(
     assert graph.validate().stubs == ()
 
 
+@pytest.mark.covers("graph.entity.on-missing")
+def test_a_stub_is_held_to_the_rules_of_names_and_types(strict: KnowledgeGraph) -> None:
+    with pytest.raises(InvalidParamError) as caught:
+        strict.add_entity("hero", {"name": "Sam", "role": "Thief", "guild": "x" * 501})
+    assert told(caught.value) == [("INVALID_PARAM", "$.hero.guild")]
+    catalog = SchemaCatalog(
+        [FixedSource(tuple(s for s in strict.catalog.schemas() if s.node_type != "guild"))]
+    )
+    without = KnowledgeGraph(strict.store, space="default", catalog=catalog, strict_types=True)
+    with pytest.raises(UnknownTypeError):
+        without.add_entity("hero", {"name": "Sam", "role": "Thief", "guild": "Gardeners"})
+
+
+@pytest.mark.covers("graph.entity.missing-target")
+def test_a_target_whose_type_needs_more_than_a_name_is_made_by_add_nodes(
+    graph: KnowledgeGraph,
+) -> None:
+    long = "Frodo " * 30 + "!"
+    with pytest.raises(NodeNotFoundError) as caught:
+        graph.add_entity("hero", {"name": "Sam", "role": "Thief", "friends": [long]})
+    # The call stands there whole, however long the name is.
+    call = f'add_nodes {{"nodes":[{{"name":"{long}","nodeType":"hero"}}]}}'
+    assert caught.value.suggestions == (f"{call} creates it; then call again",)
+
+
 @pytest.mark.covers("graph.entity.target-type")
 def test_a_target_of_another_type_is_a_warning_or_with_enforce_an_error(
     shire: KnowledgeGraph,
@@ -261,16 +287,21 @@ def test_two_properties_of_one_edge_type_do_not_take_each_others_edges(
 
 
 @pytest.mark.covers("graph.entity.update.shared-edge")
-def test_an_edge_that_two_properties_name_stays_until_both_let_go(graph: KnowledgeGraph) -> None:
+@pytest.mark.parametrize(
+    "order", [("birthplace", "currentLocation"), ("currentLocation", "birthplace")]
+)
+def test_an_edge_that_two_properties_name_stays_until_both_let_go(
+    graph: KnowledgeGraph, order: tuple[str, str]
+) -> None:
     graph.add_nodes([NodeInput(name, "place") for name in ("Shire", "Moria")])
     graph.add_entity(
         "hero", {"name": "Sam", "role": "Thief", "birthplace": "Shire", "currentLocation": "Shire"}
     )
     assert list(edges(graph)) == [("Sam", "Shire", "located_in")]
-    for name in ("birthplace", "currentLocation"):
-        graph.update_entity("hero", {"name": "Sam", name: "Moria"})
-        still = ("Sam", "Shire", "located_in") in edges(graph)
-        assert still == (name == "birthplace")
+    graph.update_entity("hero", {"name": "Sam", order[0]: "Moria"})
+    # Whichever property made it, the one that still names the Shire owns it now.
+    assert edges(graph)[("Sam", "Shire", "located_in")] == order[1]
+    graph.update_entity("hero", {"name": "Sam", order[1]: "Moria"})
     assert list(edges(graph)) == [("Sam", "Moria", "located_in")]
 
 

@@ -244,6 +244,8 @@ def test_a_position_of_another_listing_is_refused(
         abc.search_nodes("a", options)
     with pytest.raises(InvalidCursorError):
         abc.read_graph(PageOptions(after=("sought", *after)))
+    with pytest.raises(InvalidCursorError):
+        abc.open_nodes(["alpha"], PageOptions(after=("x", *after)))
 
 
 @pytest.mark.covers("graph.cursor.writes")

@@ -1,8 +1,7 @@
 """The matches of a search or of a list of names, in order, and how any node stands to them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Protocol
 
 from schemory.errors import InvalidCursorError
@@ -194,8 +193,3 @@ class SearchListing:
             return False
         texts = [fold(text) for text in (node.name, node.node_type, *node.metadata)]
         return all(any(term in text for text in texts) for term in query.terms)
-
-
-def nodes_of(hits: Iterable[SearchHit], limit: int | None = None) -> tuple[NodeRecord, ...]:
-    """Return the records of (at most `limit`) hits."""
-    return tuple(hit.record for hit in islice(hits, limit))
