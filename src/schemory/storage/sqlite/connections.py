@@ -11,6 +11,7 @@ import apsw
 
 from schemory.storage.sqlite.failures import moved_error
 from schemory.storage.sqlite.locks import patience
+from schemory.storage.sqlite.memory_held import give_function
 
 WRITER_CACHE_KIB = 64 * 1024
 READER_CACHE_KIB = 16 * 1024
@@ -50,6 +51,7 @@ def connect(target: Target, *, cache_kib: int) -> apsw.Connection:
         db.execute("PRAGMA journal_size_limit = 67108864")  # a bulk load's log shrinks again
         db.pragma("cache_size", -cache_kib)
         db.pragma("synchronous", target.synchronous)
+        give_function(db)
     except BaseException:
         db.close()
         raise

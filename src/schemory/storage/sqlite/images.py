@@ -5,13 +5,14 @@ trace of it in the images of others.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Any, TypeAlias
 
 from schemory.model.edge import Edge, EdgeRecord
 from schemory.model.jsonvalue import compact
 from schemory.model.node import Node, NodeRecord
+from schemory.storage.sqlite import memory_images
 from schemory.storage.sqlite.rows import Row, typed_values
 from schemory.storage.sqlite.space import Space, id_list
 
@@ -20,31 +21,40 @@ Image: TypeAlias = Mapping[str, Any]
 
 
 class Kind(StrEnum):
-    """What the ledger follows; the values stand in its rows and are the tables' names."""
+    """What the ledger follows; the values stand in its rows."""
 
     NODE = "node"
     EDGE = "edge"
     KEPT = "kept"
+    ENTRY = "entry"
+    TAG = "tag"
+    LINK = "link"
 
 
 _CONTENT = {
     Kind.NODE: ("name", "type", "metadata", "typed", "extra", "created_at"),
     Kind.EDGE: ("from", "to", "type", "weight", "property", "extra", "created_at"),
     Kind.KEPT: ("text",),
+    Kind.ENTRY: memory_images.ENTRY_CONTENT,
+    Kind.TAG: memory_images.TAG_CONTENT,
+    Kind.LINK: memory_images.LINK_CONTENT,
 }
 _CURRENT = {
     Kind.NODE: "SELECT * FROM graph_nodes WHERE id = ?2 AND project = ?1",
     Kind.EDGE: "SELECT * FROM graph_edges WHERE id = ?2 AND project = ?1",
     Kind.KEPT: "SELECT id, text, since_seq FROM kept WHERE id = ?2 AND project = ?1",
+    Kind.ENTRY: memory_images.CURRENT_ENTRY,
+    Kind.TAG: memory_images.CURRENT_TAG,
+    Kind.LINK: memory_images.CURRENT_LINK,
 }
 
 
 def image_text(kind: Kind, row: Row) -> str:
-    """Return the image of a row of the kind's view (`graph_nodes`, `graph_edges`) or table."""
-    if kind is Kind.NODE:
-        return _node_image(row)
-    if kind is Kind.EDGE:
-        return _edge_image(row)
+    """Return the image of a row of the kind's view (`graph_nodes`, `graph_edges`) or columns."""
+    return _IMAGE_OF[kind](row)
+
+
+def _kept_image(row: Row) -> str:
     return compact({"text": row[1], "since": row[2]})
 
 
@@ -84,6 +94,16 @@ def _edge_image(row: Row) -> str:
     return compact(image)
 
 
+_IMAGE_OF: Mapping[Kind, Callable[[Row], str]] = {
+    Kind.NODE: _node_image,
+    Kind.EDGE: _edge_image,
+    Kind.KEPT: _kept_image,
+    Kind.ENTRY: memory_images.entry_image,
+    Kind.TAG: memory_images.tag_image,
+    Kind.LINK: memory_images.link_image,
+}
+
+
 def current_image(space: Space, kind: Kind, item_id: int) -> Image | None:
     """Return an item's present state; None when it is not there."""
     row = space.row(_CURRENT[kind], item_id)
@@ -95,14 +115,12 @@ def present_marks(space: Space, kind: Kind, ids: Iterable[int]) -> dict[int, Ima
     wanted = list(ids)
     if not wanted:
         return {}
-    if kind is Kind.NODE:
-        return {i: {"revision": n} for i, n in space.rows(_NODES_THERE, id_list(wanted))}
-    if kind is Kind.KEPT:
-        return {i: {} for i in space.ints(_KEPT_THERE, id_list(wanted))}
-    return {
-        i: {"from": start, "to": end, "type": name, "revision": revision}
-        for i, start, end, name, revision in space.rows(_EDGES_THERE, id_list(wanted))
-    }
+    if kind is Kind.EDGE:
+        return {
+            i: {"from": start, "to": end, "type": name, "revision": revision}
+            for i, start, end, name, revision in space.rows(_EDGES_THERE, id_list(wanted))
+        }
+    return {i: {"revision": n} for i, n in space.rows(_THERE[kind], id_list(wanted))}
 
 
 _NODES_THERE = """
@@ -115,9 +133,16 @@ _EDGES_THERE = """
     WHERE e.id = wanted.value AND e.project = ?1 AND t.project = ?1 AND t.id = e.type
 """
 _KEPT_THERE = """
-    SELECT k.id FROM carray(?2) AS wanted CROSS JOIN kept AS k
+    SELECT k.id, 0 FROM carray(?2) AS wanted CROSS JOIN kept AS k
     WHERE k.id = wanted.value AND k.project = ?1
 """
+_THERE: Mapping[Kind, str] = {
+    Kind.NODE: _NODES_THERE,
+    Kind.KEPT: _KEPT_THERE,
+    Kind.ENTRY: memory_images.ENTRIES_THERE,
+    Kind.TAG: memory_images.TAGS_THERE,
+    Kind.LINK: memory_images.LINKS_THERE,
+}
 
 
 def image_after(space: Space, kind: Kind, item_id: int, seq: int) -> Image | None:

@@ -6,7 +6,7 @@ are all above the highest one that was ever given out before the transaction.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from schemory.model.jsonvalue import compact
 from schemory.storage.protocols import Commit, WriteContext
@@ -14,35 +14,47 @@ from schemory.storage.sqlite.images import Kind, image_text
 from schemory.storage.sqlite.rows import Row
 from schemory.storage.sqlite.space import Space
 
-_NAMES = {Kind.NODE: "nodes", Kind.EDGE: "edges", Kind.KEPT: "kept"}
-_NEW_SPAN = {
-    Kind.NODE: """SELECT count(*), min(id), max(id) FROM node INDEXED BY node_by_project
-        WHERE project = ?1 AND id > ?2""",
-    Kind.EDGE: """SELECT count(*), min(id), max(id) FROM edge INDEXED BY edge_by_project
-        WHERE project = ?1 AND id > ?2""",
-    Kind.KEPT: """SELECT count(*), min(id), max(id) FROM kept INDEXED BY kept_by_project
-        WHERE project = ?1 AND id > ?2""",
+_NAMES = {
+    Kind.NODE: "nodes",
+    Kind.EDGE: "edges",
+    Kind.KEPT: "kept",
+    Kind.ENTRY: "entries",
+    Kind.TAG: "tags",
+    Kind.LINK: "links",
 }
-_NEW_IDS = {
-    Kind.NODE: """SELECT id FROM node INDEXED BY node_by_project
-        WHERE project = ?1 AND id > ?2 ORDER BY id""",
-    Kind.EDGE: """SELECT id FROM edge INDEXED BY edge_by_project
-        WHERE project = ?1 AND id > ?2 ORDER BY id""",
-    Kind.KEPT: """SELECT id FROM kept INDEXED BY kept_by_project
-        WHERE project = ?1 AND id > ?2 ORDER BY id""",
+# Of each kind the table, its integer key, and the index over (project, that key).
+_TABLES = {
+    Kind.NODE: ("node", "id", "node_by_project"),
+    Kind.EDGE: ("edge", "id", "edge_by_project"),
+    Kind.KEPT: ("kept", "id", "kept_by_project"),
+    Kind.ENTRY: ("memory_entries", "row_id", "memory_entries_by_project"),
+    Kind.TAG: ("memory_tags", "id", "memory_tags_by_project"),
+    Kind.LINK: ("memory_links", "number", "memory_links_by_project"),
 }
+
+
+def _for_each_kind(sql: str) -> dict[Kind, str]:
+    statements: dict[Kind, str] = {}
+    for kind, (table, key, index) in _TABLES.items():
+        statement = sql.replace("{table}", table).replace("{key}", key).replace("{index}", index)
+        statements[kind] = statement.replace("{kind}", kind.value)
+    return statements
+
+
+_NEW_SPAN = _for_each_kind(
+    """SELECT count(*), min({key}), max({key}) FROM {table} INDEXED BY {index}
+    WHERE project = ?1 AND {key} > ?2"""
+)
+_NEW_IDS = _for_each_kind(
+    """SELECT {key} FROM {table} INDEXED BY {index}
+    WHERE project = ?1 AND {key} > ?2 ORDER BY {key}"""
+)
 # Of the items with an image: whether each was there before, and whether it is there now.
-_FATES = {
-    Kind.NODE: """SELECT c.image IS NOT NULL, i.id IS NOT NULL, count(*)
-        FROM change AS c LEFT JOIN node AS i ON i.id = c.item_id
-        WHERE c.project = ?1 AND c.seq = ?2 AND c.kind = 'node' GROUP BY 1, 2""",
-    Kind.EDGE: """SELECT c.image IS NOT NULL, i.id IS NOT NULL, count(*)
-        FROM change AS c LEFT JOIN edge AS i ON i.id = c.item_id
-        WHERE c.project = ?1 AND c.seq = ?2 AND c.kind = 'edge' GROUP BY 1, 2""",
-    Kind.KEPT: """SELECT c.image IS NOT NULL, i.id IS NOT NULL, count(*)
-        FROM change AS c LEFT JOIN kept AS i ON i.id = c.item_id
-        WHERE c.project = ?1 AND c.seq = ?2 AND c.kind = 'kept' GROUP BY 1, 2""",
-}
+_FATES = _for_each_kind(
+    """SELECT c.image IS NOT NULL, i.{key} IS NOT NULL, count(*)
+    FROM change AS c LEFT JOIN {table} AS i ON i.{key} = c.item_id
+    WHERE c.project = ?1 AND c.seq = ?2 AND c.kind = '{kind}' GROUP BY 1, 2"""
+)
 
 
 class LedgerEntry:
@@ -114,13 +126,14 @@ class LedgerEntry:
         old = ((name, node) for name, node in names if not self.is_new(Kind.NODE, node))
         self._space.write(sql, ((name, node, self.seq) for name, node in old))
 
-    def close(self, *, purged: int) -> bool:
+    def close(self, *, torn: Mapping[str, int]) -> bool:
         """Write the entry; returns False, with nothing written, when nothing changed.
 
         Args:
-            purged: How many nodes left no image, on purpose.
+            torn: How many items left no image, on purpose, by what to call that in the entry.
         """
-        items = {"nodes_purged": purged} if purged else {}
+        items = {name: count for name, count in torn.items() if count}
+        is_torn = bool(items)
         highest = highest_ids(self._space)
         for kind in Kind:
             inserted = 0
@@ -132,7 +145,7 @@ class LedgerEntry:
                 items[f"{_NAMES[kind]}_inserted"] = inserted
         if not items:
             return False
-        self._write_entry(items, is_torn=purged > 0)
+        self._write_entry(items, is_torn=is_torn)
         return True
 
     def _write_entry(self, items: dict[str, int], *, is_torn: bool) -> None:
@@ -179,7 +192,7 @@ class LedgerEntry:
 def highest_ids(space: Space) -> dict[Kind, int]:
     """Return the highest id ever given out, per kind, over all spaces."""
     given: dict[str, int] = dict(space.db.execute("SELECT name, seq FROM sqlite_sequence"))
-    return {kind: given.get(kind.value, 0) for kind in Kind}
+    return {kind: given.get(table, 0) for kind, (table, _, _) in _TABLES.items()}
 
 
 def ranges(ids: Iterable[int]) -> list[tuple[int, int]]:

@@ -32,7 +32,7 @@ def purge_node(space: Space, writers: Writers, name: str) -> int:
     removed = 0
     for node_id in ids:
         edges = _edges_ever(space, node_id)
-        _mark(space, [(Kind.NODE, node_id), *((Kind.EDGE, edge_id) for edge_id in edges)])
+        mark_torn(space, [(Kind.NODE, node_id), *((Kind.EDGE, edge_id) for edge_id in edges)])
         removed += sum(_forget_edge(space, edge_id) for edge_id in edges)
         removed += _forget_node(space, node_id)
         writers.delete_nodes([node_id], keeps_past=False)
@@ -73,7 +73,7 @@ def _edges_ever(space: Space, node_id: int) -> list[int]:
     return space.ints(sql, node_id)
 
 
-def _mark(space: Space, items: list[tuple[Kind, int]]) -> None:
+def mark_torn(space: Space, items: list[tuple[Kind, int]]) -> None:
     """Mark every transaction that wrote one of the items as torn."""
     seqs: set[int] = set()
     sql = "SELECT seq FROM change WHERE project = ? AND kind = ? AND item_id = ?"
@@ -90,7 +90,7 @@ def _forget_edge(space: Space, edge_id: int) -> int:
     ends.update(end for row in space.rows(present, edge_id) for end in row)
     sql = "DELETE FROM change_touch WHERE project = ? AND node = ? AND edge = ?"
     removed = space.write(sql, ((node_id, edge_id) for node_id in ends))
-    return removed + _forget_images(space, Kind.EDGE, edge_id)
+    return removed + forget_images(space, Kind.EDGE, edge_id)
 
 
 def _forget_node(space: Space, node_id: int) -> int:
@@ -99,7 +99,7 @@ def _forget_node(space: Space, node_id: int) -> int:
     removed = space.write(sql, ((name, node_id) for name in names))
     sql = "DELETE FROM change_touch WHERE project = ? AND node = ?"
     removed += space.write(sql, [(node_id,)])
-    return removed + _forget_images(space, Kind.NODE, node_id)
+    return removed + forget_images(space, Kind.NODE, node_id)
 
 
 def _images(space: Space, kind: Kind, item_id: int) -> list[dict[str, object]]:
@@ -107,6 +107,7 @@ def _images(space: Space, kind: Kind, item_id: int) -> list[dict[str, object]]:
     return [json.loads(row[0]) for row in space.rows(sql, kind.value, item_id) if row[0]]
 
 
-def _forget_images(space: Space, kind: Kind, item_id: int) -> int:
+def forget_images(space: Space, kind: Kind, item_id: int) -> int:
+    """Remove an item's past states from the ledger; returns how many there were."""
     sql = "DELETE FROM change WHERE project = ? AND kind = ? AND item_id = ?"
     return space.write(sql, [(kind.value, item_id)])

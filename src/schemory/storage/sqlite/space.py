@@ -45,3 +45,8 @@ class Space:
 def id_list(ids: Iterable[int]) -> "apsw.CArrayBinding":
     """Return ids as a value for `carray(?)`, which reads them as a table."""
     return apsw.carray(array("q", ids))
+
+
+def text_list(texts: Iterable[str]) -> "apsw.CArrayBinding":
+    """Return texts as a value for `carray(?)`, which reads them as a table."""
+    return apsw.carray(tuple(texts))

@@ -1,8 +1,8 @@
-"""The embedded store: one SQLite file (or memory) that holds graph spaces."""
+"""The embedded store: one SQLite file (or memory) that holds graph spaces and project memory."""
 
 import os
 import threading
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Self
@@ -12,8 +12,9 @@ import apsw
 from schemory.errors import StoreError
 from schemory.model.jsonvalue import Json
 from schemory.model.moment import Clock, IdMaker, moment_text
+from schemory.storage.memory_protocols import IndexTerms
 from schemory.storage.protocols import Capability, WriteContext
-from schemory.storage.sqlite import index, upkeep
+from schemory.storage.sqlite import upkeep
 from schemory.storage.sqlite.connections import (
     WRITER_CACHE_KIB,
     FileIdentity,
@@ -25,6 +26,7 @@ from schemory.storage.sqlite.failures import readonly_error, store_error, transl
 from schemory.storage.sqlite.graph import SqliteGraphReader
 from schemory.storage.sqlite.ledger import LedgerEntry
 from schemory.storage.sqlite.locks import WriteQueue, busy_error, patience, wal_writer
+from schemory.storage.sqlite.memory_store import MemoryHalf, Tx, Writing
 from schemory.storage.sqlite.migrate import is_current
 from schemory.storage.sqlite.opening import (
     create_or_migrate,
@@ -32,7 +34,13 @@ from schemory.storage.sqlite.opening import (
     needs_immutable,
     prepare_file,
 )
-from schemory.storage.sqlite.rows import is_storable
+from schemory.storage.sqlite.projects import (
+    Start,
+    find_graph,
+    find_start,
+    make_graph,
+    make_project,
+)
 from schemory.storage.sqlite.space import Space
 from schemory.storage.sqlite.transaction import SqliteGraphTransaction
 
@@ -40,13 +48,16 @@ MEMORY = ":memory:"
 BUSY_TIMEOUT_SECONDS = 15.0
 
 
-class SqliteStore:
-    """A GraphStore in one SQLite file; threads may share it, processes may share the file.
+class SqliteStore(MemoryHalf):
+    """Both halves in one SQLite file; threads may share it, processes may share the file.
 
     Built by `open`.
     """
 
-    def __init__(self, target: Target, *, now: Clock, ids: IdMaker) -> None:
+    def __init__(
+        self, target: Target, *, now: Clock, ids: IdMaker, terms: IndexTerms | None
+    ) -> None:
+        super().__init__(terms)
         self._target = target
         self._now = now
         self._ids = ids
@@ -69,6 +80,7 @@ class SqliteStore:
         ids: IdMaker,
         busy_timeout_seconds: float = BUSY_TIMEOUT_SECONDS,
         synchronous: str = "FULL",
+        terms: IndexTerms | None = None,
     ) -> Self:
         """Open a store, made where missing and brought to this version's schema.
 
@@ -78,6 +90,7 @@ class SqliteStore:
             ids: Makes text ids.
             busy_timeout_seconds: How long to wait for another writer.
             synchronous: `FULL`, or `NORMAL`: faster, a power cut may take the last commits.
+            terms: How project memory is indexed; None = the graph alone.
 
         Raises:
             StoreError: The file is not ours, newer, damaged, busy, not accessible, or on a
@@ -93,7 +106,7 @@ class SqliteStore:
             is_immutable=file is not None and needs_immutable(file),
         )
         with translated(target.location):
-            store = cls(target, now=now, ids=ids)
+            store = cls(target, now=now, ids=ids, terms=terms)
             try:
                 store._bring_up_to_date()
             except BaseException:
@@ -135,7 +148,7 @@ class SqliteStore:
         the own thread's transaction it sees what that has written so far.
         """
         with translated(self.location), self._snapshot() as db:
-            yield SqliteGraphReader(Space(db, _find_number(db, space)), space)
+            yield SqliteGraphReader(Space(db, find_graph(db, space)), space)
 
     def _snapshot(self) -> AbstractContextManager[apsw.Connection]:
         self._check_usable()
@@ -155,11 +168,16 @@ class SqliteStore:
             StoreReadonlyError, StoreFullError, StoreCorruptError: As named.
             RuntimeError: This thread has a transaction open; nest with `savepoint()`.
         """
+        with self._written(lambda db: self._enter(db, space, context)) as tx:
+            yield tx
+
+    @contextmanager
+    def _written(self, enter: Callable[[apsw.Connection], Tx]) -> Generator[Tx]:
         self._check_usable()
         with self._alone() as db, self._begun(db):
-            tx: SqliteGraphTransaction | None = None
+            tx: Tx | None = None
             try:
-                tx = self._enter(db, space, context)
+                tx = enter(db)
                 yield tx
                 self._finish(db, tx)
             except BaseException as error:  # noqa: BLE001 (raised again, told in our words)
@@ -194,14 +212,18 @@ class SqliteStore:
     def _enter(
         self, db: apsw.Connection, name: str, context: WriteContext
     ) -> SqliteGraphTransaction:
-        moment = moment_text(self._now())
-        sql = "SELECT number, last_seq, last_recorded_at FROM projects WHERE id = ?"
-        number, seq, recorded_at = next(iter(db.execute(sql, (name,))), (0, 0, ""))
-        space = Space(db, number or _create_space(db, name, moment))
-        entry = LedgerEntry(space, seq=seq + 1, now=max(moment, recorded_at), context=context)
-        return SqliteGraphTransaction(space, name, entry)
+        start = self._start(db, name)
+        number = start.number or make_project(db, name, start.moment)
+        if not start.has_graph:
+            make_graph(db, number)
+        space = Space(db, number)
+        entry = LedgerEntry(space, seq=start.seq, now=start.now, context=context)
+        return SqliteGraphTransaction(space, name, entry, self._terms)
 
-    def _finish(self, db: apsw.Connection, tx: SqliteGraphTransaction) -> None:
+    def _start(self, db: apsw.Connection, project_id: str) -> Start:
+        return find_start(db, project_id, moment_text(self._now()))
+
+    def _finish(self, db: apsw.Connection, tx: Writing) -> None:
         if db.get_autocommit():
             raise StoreError(
                 f"The transaction was ended by an earlier failure; nothing was written: "
@@ -263,12 +285,12 @@ class SqliteStore:
     def find_faults(self) -> tuple[str, ...]:
         """Return what is wrong with the file or its search indexes, () when all is sound."""
         with self._upkeep() as db:
-            return upkeep.find_faults(db)
+            return upkeep.find_faults(db, self._terms)
 
     def rebuild_indexes(self) -> int:
-        """Make every search index anew; returns how many nodes they hold."""
+        """Make every search index anew; returns how many nodes and entries they hold."""
         with self._upkeep() as db:
-            return upkeep.rebuild_indexes(db)
+            return upkeep.rebuild_indexes(db, self._terms)
 
     @contextmanager
     def _upkeep(self) -> Generator[apsw.Connection]:
@@ -303,20 +325,3 @@ def _raise_after(error: BaseException, location: str, failures: list[Exception])
     if told is error:
         raise error
     raise told from error
-
-
-def _find_number(db: apsw.Connection, space: str) -> int:
-    if not is_storable(space):
-        return 0
-    sql = "SELECT number FROM projects WHERE id = ?"
-    return next((int(row[0]) for row in db.execute(sql, (space,))), 0)
-
-
-def _create_space(db: apsw.Connection, space: str, moment: str) -> int:
-    db.execute(
-        "INSERT INTO projects (id, created_at, updated_at) VALUES (?, ?, ?)",
-        (space, moment, moment),
-    )
-    number = db.last_insert_rowid()
-    db.execute(index.index_tables_sql(number))
-    return number

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from schemory.model.edge import EdgeChange, EdgeRecord, NewEdge
 from schemory.model.node import NewNode, NodeChange, NodeRecord
 from schemory.storage.compensations import Compensations
+from schemory.storage.memory_protocols import IndexTerms
 from schemory.storage.protocols import Commit, KeptLine
 from schemory.storage.sqlite.graph import SqliteGraphReader
 from schemory.storage.sqlite.ledger import LedgerEntry
@@ -18,14 +19,19 @@ from schemory.storage.sqlite.writers import Writers
 class SqliteGraphTransaction(SqliteGraphReader):
     """A space inside the writer connection's open transaction; reads see its own writes.
 
+    Args:
+        terms: How memory is indexed, for an undo that reaches into it.
+
     Attributes:
         compensations: For the store, which runs them when it does not commit.
     """
 
-    def __init__(self, space: Space, name: str, entry: LedgerEntry) -> None:
+    def __init__(
+        self, space: Space, name: str, entry: LedgerEntry, terms: IndexTerms | None = None
+    ) -> None:
         super().__init__(space, name)
         self._entry = entry
-        self._writers = Writers(space, entry)
+        self._writers = Writers(space, entry, project_id=name, terms=terms)
         self.compensations = Compensations()
         self._purged = 0
 
@@ -119,7 +125,7 @@ class SqliteGraphTransaction(SqliteGraphReader):
     def close(self) -> bool:
         """Write index rows and the ledger's entry; returns False when nothing was written."""
         self._settle()
-        return self._entry.close(purged=self._purged)
+        return self._entry.close(torn={"nodes_purged": self._purged})
 
     def _settle(self) -> None:
         self._writers.nodes.settle()

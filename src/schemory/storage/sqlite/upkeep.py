@@ -3,18 +3,21 @@
 import apsw
 
 from schemory.errors import StoreBusyError
-from schemory.storage.sqlite import index
+from schemory.storage.memory_protocols import IndexTerms
+from schemory.storage.sqlite import index, memory_index
 
 _MOST_FAULTS = 20
 
 
-def find_faults(db: apsw.Connection) -> tuple[str, ...]:
+def find_faults(db: apsw.Connection, terms: IndexTerms | None) -> tuple[str, ...]:
     """Return what is wrong with the database, () when it is sound; reads all of it.
 
-    Pages and table indexes, references between tables, and each space's search index.
+    Pages and table indexes, references between tables, and the search indexes of each project;
+    memory's are compared with the entries where `terms` says how they are made.
     """
     faults: list[str] = []
-    for look in (_page_faults, _lost_references, _index_faults):
+    looks = (_page_faults, _lost_references, _graph_faults, lambda db: _memory_faults(db, terms))
+    for look in looks:
         try:
             faults += look(db)
         except apsw.CorruptError:
@@ -25,7 +28,7 @@ def find_faults(db: apsw.Connection) -> tuple[str, ...]:
 def _page_faults(db: apsw.Connection) -> list[str]:
     messages = [row[0] for row in db.execute(f"PRAGMA quick_check({_MOST_FAULTS})")]
     # SQLite asks search indexes too; what is wrong with those is told by space below.
-    own = [each for each in messages if each != "ok" and "node_index_" not in each]
+    own = [each for each in messages if each != "ok" and "_index_" not in each]
     return [f"the file is damaged: {message}" for message in own]
 
 
@@ -36,8 +39,8 @@ def _lost_references(db: apsw.Connection) -> list[str]:
     return [f"{count} rows of {table} name no {parent}" for (table, parent), count in lost.items()]
 
 
-def _index_faults(db: apsw.Connection) -> list[str]:
-    spaces = list(db.execute("SELECT number, id FROM projects ORDER BY number"))
+def _graph_faults(db: apsw.Connection) -> list[str]:
+    spaces = list(db.execute("SELECT number, id FROM projects WHERE has_graph ORDER BY number"))
     return [
         f"space {space}: {fault}"
         for number, space in spaces
@@ -45,13 +48,35 @@ def _index_faults(db: apsw.Connection) -> list[str]:
     ]
 
 
-def rebuild_indexes(db: apsw.Connection) -> int:
-    """Make every space's search index anew, in one transaction; returns how many nodes it holds."""
+def _memory_faults(db: apsw.Connection, terms: IndexTerms | None) -> list[str]:
+    projects = list(db.execute("SELECT number, id FROM projects ORDER BY number"))
+    return [
+        f"project {project}: {fault}"
+        for number, project in projects
+        for fault in memory_index.check_index(db, number, terms)
+    ]
+
+
+def rebuild_indexes(db: apsw.Connection, terms: IndexTerms | None) -> int:
+    """Make every search index anew, in one transaction; returns how much they hold.
+
+    Memory's stay as they are without `terms`.
+    """
     indexed = 0
     with db:
-        for (number,) in list(db.execute("SELECT number FROM projects")):
+        for number in _numbers(db, "SELECT number FROM projects WHERE has_graph"):
             indexed += index.rebuild_index(db, number)
+        if terms is not None:
+            for number in _numbers(db, _WITH_MEMORY):
+                indexed += memory_index.rebuild_index(db, number, terms)
     return indexed
+
+
+def _numbers(db: apsw.Connection, sql: str) -> list[int]:
+    return [row[0] for row in db.execute(sql)]
+
+
+_WITH_MEMORY = "SELECT number FROM projects WHERE index_rules IS NOT NULL"
 
 
 def vacuum(db: apsw.Connection, location: str) -> None:
@@ -60,8 +85,10 @@ def vacuum(db: apsw.Connection, location: str) -> None:
     Raises:
         StoreBusyError: A reader kept the log from being emptied.
     """
-    for (number,) in list(db.execute("SELECT number FROM projects")):
+    for number in _numbers(db, "SELECT number FROM projects WHERE has_graph"):
         index.optimize(db, number)
+    for number in _numbers(db, _WITH_MEMORY):
+        memory_index.optimize(db, number)
     # The new copy of the file is built on disk: it may be larger than memory.
     db.execute("PRAGMA temp_store = FILE")
     try:

@@ -1,12 +1,15 @@
-"""All that one write transaction writes with: nodes with their edges, and kept lines."""
+"""All that one write transaction writes with: nodes with their edges, kept lines, memory."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
+from schemory.storage.memory_protocols import IndexTerms
 from schemory.storage.protocols import KeptLine
 from schemory.storage.sqlite.adjacent import touching_ids
 from schemory.storage.sqlite.edge_writer import EdgeWriter
 from schemory.storage.sqlite.images import Kind
 from schemory.storage.sqlite.ledger import LedgerEntry
+from schemory.storage.sqlite.memory_writers import MemoryWriters, memory_unsupported
 from schemory.storage.sqlite.node_ids import NodeIds
 from schemory.storage.sqlite.node_writer import NodeWriter
 from schemory.storage.sqlite.rows import text_digest
@@ -19,14 +22,33 @@ class Writers:
     Attributes:
         nodes: For nodes, except their deletion, which takes edges with it.
         edges: For edges.
+
+    Args:
+        project_id: The text id of the space.
+        terms: How memory is indexed; None = the store was opened for the graph alone.
     """
 
-    def __init__(self, space: Space, entry: LedgerEntry) -> None:
+    def __init__(
+        self, space: Space, entry: LedgerEntry, *, project_id: str, terms: IndexTerms | None
+    ) -> None:
         self.entry = entry
+        self._project_id = project_id
+        self._terms = terms
         self._node_ids = NodeIds(space)
         self.nodes = NodeWriter(space, entry, self._node_ids)
         self.edges = EdgeWriter(space, entry, self._node_ids)
         self._space = space
+
+    @cached_property
+    def memory(self) -> MemoryWriters:
+        """For entries, tags and links.
+
+        Raises:
+            UnsupportedError: The store was opened for the graph alone.
+        """
+        if self._terms is None:
+            raise memory_unsupported()
+        return MemoryWriters(self._space, self._project_id, self.entry, self._terms)
 
     def forget(self, indexed_up_to: int) -> None:
         """Forget what a savepoint took back, which began at that mark."""

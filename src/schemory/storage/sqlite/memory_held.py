@@ -1,0 +1,57 @@
+"""Which groups of a query a few entries hold: asked of the index, else of the texts."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import apsw
+
+from schemory.storage.memory_protocols import IndexTerms, TermGroup
+from schemory.storage.sqlite.memory_index import for_project, is_index_fault
+from schemory.storage.sqlite.memory_scan import held_without_index
+from schemory.storage.sqlite.memory_terms import each_phrase, held_by, terms_of
+from schemory.storage.sqlite.space import Space
+
+if TYPE_CHECKING:
+    import apsw.fts5
+
+_HELD: Final = """
+  SELECT schemory_held(memory_index_{n}) FROM memory_index_{n}
+  WHERE memory_index_{n} MATCH ? AND rowid = ?
+"""
+
+
+def give_function(db: apsw.Connection) -> None:
+    """Give a connection the function that `held_groups` asks with; once, and at once."""
+    db.register_fts5_function("schemory_held", _phrases_held)
+
+
+def _phrases_held(api: "apsw.FTS5ExtensionApi", *_: object) -> bytes:
+    """Return a byte per phrase of the expression: 1 where the row has it."""
+    return bytes(len(api.phrase_columns(i)) > 0 for i in range(api.phrase_count))
+
+
+def held_groups(
+    space: Space,
+    project_id: str,
+    groups: Sequence[TermGroup],
+    row_ids: Sequence[int],
+    terms: IndexTerms,
+) -> dict[int, frozenset[int]]:
+    """Return which groups each entry holds."""
+    if not row_ids or not any(map(terms_of, groups)):
+        return dict.fromkeys(row_ids, frozenset[int]())
+    try:
+        return {row_id: _asked(space, groups, row_id) for row_id in row_ids}
+    except apsw.Error as error:
+        if is_index_fault(error):
+            return held_without_index(space, project_id, groups, row_ids, terms)
+        raise
+
+
+def _asked(space: Space, groups: Sequence[TermGroup], row_id: int) -> frozenset[int]:
+    phrases, expression = each_phrase(groups)
+    marks = space.db.execute(for_project(_HELD, space.number), (expression, row_id)).get
+    if marks is None:
+        return frozenset()
+    there = {phrase for phrase, mark in zip(phrases, bytes(marks), strict=True) if mark}
+    return held_by(groups, lambda term, is_prefix: (term, is_prefix) in there)

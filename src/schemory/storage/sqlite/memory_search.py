@@ -1,0 +1,66 @@
+"""What a search of memory is, and what it tells of each candidate."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from schemory.model.entry import Entry, Status
+from schemory.storage.memory_protocols import (
+    ColumnWeights,
+    EntryFilter,
+    Holds,
+    Match,
+    TermGroup,
+)
+from schemory.storage.sqlite.rows import Row
+from schemory.storage.sqlite.space import Space
+
+Verify: TypeAlias = Callable[[Sequence[str]], bool]
+"""Whether an entry with these original texts may be a candidate."""
+
+FACTS: Final = """
+  e.row_id, e.id, e.scope_key, e.topic_key, e.status, e.importance, e.confidence, e.created_at,
+  e.updated_at
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """One search of a project.
+
+    Attributes:
+        groups: Without those that ask for nothing.
+        wanted: Which entries may be found.
+        verify: See `MemoryReader.match`.
+    """
+
+    space: Space
+    project_id: str
+    groups: tuple[TermGroup, ...]
+    wanted: EntryFilter
+    limit: int
+    weights: ColumnWeights
+    verify: Verify | None
+
+
+def match_of(row: Row, score: float, holds: Holds) -> Match:
+    """Return the candidate of a row of FACTS."""
+    row_id, entry_id, scope, topic, status, importance, confidence, created, updated = row
+    return Match(
+        id=entry_id,
+        row_id=row_id,
+        score=score,
+        holds=holds,
+        place=(scope, topic),
+        status=Status(status),
+        importance=importance,
+        confidence=confidence,
+        created_at=created,
+        updated_at=updated,
+    )
+
+
+def original_texts(entry: Entry) -> tuple[str, ...]:
+    """Return what a phrase may stand in: title, content, summary, scope, topic and tags."""
+    given = (entry.title, entry.content, entry.summary, entry.scope, entry.topic, *entry.tags)
+    return tuple(text for text in given if text)
