@@ -1,7 +1,7 @@
 """Which groups of a query a few entries hold: asked of the index, else of the texts."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import apsw
 
@@ -10,9 +10,6 @@ from schemory.storage.sqlite.memory_index import for_project, is_index_fault
 from schemory.storage.sqlite.memory_scan import held_without_index
 from schemory.storage.sqlite.memory_terms import each_phrase, held_by, terms_of
 from schemory.storage.sqlite.space import Space
-
-if TYPE_CHECKING:
-    import apsw.fts5
 
 _HELD: Final = """
   SELECT schemory_held(memory_index_{n}) FROM memory_index_{n}

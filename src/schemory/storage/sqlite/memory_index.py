@@ -189,7 +189,7 @@ def _is_listed(db: apsw.Connection, number: int) -> bool:
 
 
 def _give_function(db: apsw.Connection, terms: IndexTerms) -> None:
-    def of_text(*values: "apsw.SQLiteValue") -> str:
+    def of_text(*values: object) -> str:
         return terms.terms(str(values[0])) if values[0] else ""
 
     # Innocuous: a view may call it also where the schema is not trusted.

@@ -1,5 +1,7 @@
 """Looking after a database: is it sound, make its indexes anew, give back what was deleted."""
 
+from functools import partial
+
 import apsw
 
 from schemory.errors import StoreBusyError
@@ -16,7 +18,8 @@ def find_faults(db: apsw.Connection, terms: IndexTerms | None) -> tuple[str, ...
     memory's are compared with the entries where `terms` says how they are made.
     """
     faults: list[str] = []
-    looks = (_page_faults, _lost_references, _graph_faults, lambda db: _memory_faults(db, terms))
+    memory_faults = partial(_memory_faults, terms=terms)
+    looks = (_page_faults, _lost_references, _graph_faults, memory_faults)
     for look in looks:
         try:
             faults += look(db)
@@ -48,7 +51,7 @@ def _graph_faults(db: apsw.Connection) -> list[str]:
     ]
 
 
-def _memory_faults(db: apsw.Connection, terms: IndexTerms | None) -> list[str]:
+def _memory_faults(db: apsw.Connection, *, terms: IndexTerms | None) -> list[str]:
     projects = list(db.execute("SELECT number, id FROM projects ORDER BY number"))
     return [
         f"project {project}: {fault}"
