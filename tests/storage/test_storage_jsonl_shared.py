@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from schemory.errors import StoreBusyError, StoreCorruptError
 from schemory.model.edge import EdgeKey
@@ -106,6 +108,38 @@ def test_what_others_change_keeps_its_number_and_gets_a_new_revision(open_file: 
         assert [commit.operation for commit in reader.commits(limit=9)][1:] == ["reload"]
     assert after["B"] == before["B"]
     assert (after["A"].id, after["A"].revision) == (before["A"].id, before["A"].revision + 1)
+
+
+FULL = '{"type":"node","name":"%s","nodeType":"%s","metadata":["%s"]}\n'
+LINES = st.sampled_from(
+    [FULL % (name, kind, entry) for name in "AB" for kind in "tu" for entry in "xy"]
+    + [AB, AB.replace("1", "0.5"), AB.replace("B", "C"), A.strip() + B, "torn {\n", "\n"]
+    + ['{"type":"n","v":1}\n', '{"type":"n","v":2}\n']
+    + ['{"name":"C","entityType":"t","relations":[{"relationType":"r","to":"A"}]}\n']
+)
+
+
+@pytest.mark.covers("graph.graph-file.servers")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.lists(LINES, max_size=7), min_size=2, max_size=4))
+def test_following_any_change_gives_what_a_fresh_start_gives(
+    path: Path, open_file: Opener, versions: list[list[str]]
+) -> None:
+    path.unlink(missing_ok=True)
+    store = open_file()
+    for version in versions:
+        path.write_text(A.replace("A", "Z") + "".join(version), encoding="utf-8")
+        fresh = open_file()
+        assert graph_of(store) == graph_of(fresh)
+        assert warnings(store) == warnings(fresh)
+        fresh.close()
+
+
+def graph_of(store: JsonlStore) -> object:
+    with store.read("default") as reader:
+        nodes = {r.name: (r.node, r.typed, r.extra) for r in reader.list_nodes(limit=99)}
+        edges = {r.key: (r.edge, r.property_name, r.extra) for r in reader.list_edges(limit=99)}
+    return nodes, edges
 
 
 @pytest.mark.covers("graph.graph-file.servers")

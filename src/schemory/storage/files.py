@@ -1,5 +1,6 @@
 """Replace a whole file so that a crash at any moment leaves the old one or the new one."""
 
+import contextlib
 import errno
 import glob
 import os
@@ -25,8 +26,9 @@ def replace_file(
 ) -> os.stat_result | None:
     """Write `chunks` to a file beside `path` and put it in its place, flushed to the disk.
 
-    An existing file keeps its mode; behind a symbolic link its target is replaced. Missing parent
-    folders are made. What is no regular file (a pipe, a device) is written to instead.
+    An existing file keeps its mode and, where possible, its owner; behind a symbolic link its
+    target is replaced. Missing parent folders are made. What is no regular file (a pipe, a device)
+    is written to instead.
 
     Args:
         path: The file, there or not.
@@ -60,11 +62,11 @@ def _write_and_replace(
     before_replace: Callable[[], None] | None,
 ) -> os.stat_result:
     temporary = temporary_name(target)
-    mode = existing_mode(target)
+    old = _existing(target)
     try:
-        with _create(temporary, new_mode if mode is None else PRIVATE_MODE) as file:
-            if mode is not None:
-                temporary.chmod(mode)
+        with _create(temporary, new_mode if old is None else PRIVATE_MODE) as file:
+            if old is not None:
+                _take_after(temporary, old)
             for chunk in chunks:
                 file.write(chunk)
             file.flush()
@@ -96,12 +98,20 @@ def remove_leftovers(target: Path) -> None:
         left.unlink(missing_ok=True)
 
 
-def existing_mode(path: Path) -> int | None:
-    """Return a file's permission bits; None where there is no file."""
+def _existing(path: Path) -> os.stat_result | None:
     try:
-        return stat.S_IMODE(path.stat().st_mode)
+        return path.stat()
     except FileNotFoundError:
         return None
+
+
+def _take_after(path: Path, old: os.stat_result) -> None:
+    """Give a file the mode of an older one, and its owner where the system lets us."""
+    path.chmod(stat.S_IMODE(old.st_mode))
+    own = path.stat()
+    if (own.st_uid, own.st_gid) != (old.st_uid, old.st_gid):
+        with contextlib.suppress(PermissionError):
+            os.chown(path, old.st_uid, old.st_gid)
 
 
 def sync_folder(folder: Path) -> None:

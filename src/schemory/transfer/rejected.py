@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from schemory.errors import StoreError
 from schemory.model.lines.records import Fault
 from schemory.model.lines.scan import NOTE_MARK
 from schemory.storage.files import replace_file
@@ -23,7 +24,12 @@ def write_rejected(path: Path, faults: Sequence[Fault]) -> None:
     Raises:
         StoreError: It cannot be written.
     """
-    replace_file(path, _lines(faults))
+    try:
+        replace_file(path, _lines(faults))
+    except StoreError as error:
+        elsewhere = "Or name another place with --rejected FILE."
+        suggestions = (*error.suggestions, elsewhere)
+        raise type(error)(error.message, suggestions=suggestions) from error
 
 
 def _lines(faults: Sequence[Fault]) -> Iterator[bytes]:

@@ -42,6 +42,8 @@ NESTED_KEYS: Final = ("relations", "edges")
 OBJECTS_KEY: Final = "observations"
 """Where a node's `extra` holds those of its entries that were objects."""
 
+_OFFICIAL_KINDS: Final = frozenset({"entity", "relation"})
+_OFFICIAL_KEYS: Final = ("entityType", "observations", "relationType")
 _NODE_LISTS: Final = ("entities", "nodes")
 _EDGE_LISTS: Final = ("relations", "edges")
 _TEXT_KEYS: Final = ("text", "content", "observation", "value")
@@ -89,9 +91,16 @@ def read_object(place: Place, found: Mapping[str, Json]) -> Record:
 
 def kind_of(found: Mapping[str, Json]) -> str | None:
     """Return `node` or `edge` by the type the object states, else by its keys; else None."""
-    stated = [found[key] for key in KIND_KEYS if isinstance(found.get(key), str)]
-    if stated:
-        return next((kind for kind in map(_kind_named, stated) if kind), None)
+    is_stated = False
+    for key in KIND_KEYS:
+        word = found.get(key)
+        if isinstance(word, str):
+            is_stated = True
+            kind = _kind_named(word)
+            if kind is not None:
+                return kind
+    if is_stated:
+        return None
     if "name" in found and any(key in found for key in (*NODE_TYPE_KEYS, *ENTRY_KEYS)):
         return "node"
     if "from" in found and "to" in found and any(key in found for key in EDGE_TYPE_KEYS):
@@ -105,16 +114,18 @@ def _kind_named(word: Json) -> str | None:
     return "edge" if word in EDGE_KINDS else None
 
 
+def kind_key_of(found: Mapping[str, Json]) -> str | None:
+    """Return the key under which a node or edge states its kind; None = it does not."""
+    return next(_kind_keys(found), None)
+
+
 def dialect_of(found: Mapping[str, Json]) -> Dialect:
     """Return whose words a node or edge uses."""
-    official = ("entityType", "observations", "relationType")
-    words = (*(found.get(key) for key in KIND_KEYS), *(key for key in official if key in found))
-    is_official = not {"entity", "relation", *official}.isdisjoint(w for w in words if _is_text(w))
+    if any(key in found for key in _OFFICIAL_KEYS):
+        return Dialect.OFFICIAL
+    key = kind_key_of(found)
+    is_official = key is not None and found[key] in _OFFICIAL_KINDS
     return Dialect.OFFICIAL if is_official else Dialect.SEED
-
-
-def _is_text(value: Json) -> bool:
-    return isinstance(value, str)
 
 
 def is_container(found: Mapping[str, Json]) -> bool:

@@ -8,9 +8,10 @@ from typing import Final, NamedTuple, TypeAlias
 
 from schemory.model.edge import IMPORTED, Edge
 from schemory.model.jsonvalue import Json
+from schemory.model.node import UNKNOWN_TYPE as OF_NO_KNOWN_TYPE
 from schemory.model.node import Node, TypedValue
 
-UNKNOWN_TYPE: Final = "unknown"
+UNKNOWN_TYPE: Final = OF_NO_KNOWN_TYPE
 """The nodeType of a node whose line states none, and of a stub."""
 
 

@@ -2,51 +2,31 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
-from typing import Final, TypeVar
+from typing import TypeVar
 
-from schemory.errors import StoreCorruptError
 from schemory.model.edge import EdgeKey, EdgeRecord
-from schemory.model.lines.records import EdgeLine, Fault, NodeLine
-from schemory.model.lines.scan import Scanner
 from schemory.model.lines.write import COMPACT, Style, full_edge, full_node, render
 from schemory.model.node import NodeRecord
 from schemory.storage.jsonl.edits import EdgeEdit, Edits, NodeEdit
-from schemory.storage.jsonl.line import NEWLINE, Line, Reading, Voice, read_line, style_on
+from schemory.storage.jsonl.line import NEWLINE, Line, Voice, read_line, style_on
 from schemory.storage.jsonl.rewrite import LineEdits, rewrite_line
 
 _K = TypeVar("_K")
-_BOM: Final = b"\xef\xbb\xbf"
-_UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contents:
-    """What a file says, line by line, when it is loaded.
-
-    Attributes:
-        nodes: By name, each with all its records in order.
-        edges: By triple; the first of equal ones.
-        kept: Texts of objects that are neither, in order.
-        faults: What cannot be used and stays in the file as it is.
-    """
-
-    nodes: Mapping[str, Sequence[NodeLine]]
-    edges: Mapping[EdgeKey, EdgeLine]
-    kept: Sequence[str]
-    faults: Sequence[Fault]
 
 
 class Document:
     """The lines of a graph file, found by the names and triples on them.
 
-    Built by `read_document`.
+    Built by `schemory.storage.jsonl.reading`.
+
+    Attributes:
+        mark: The byte-order mark, which no line owns.
     """
 
     def __init__(self, lines: list[Line], mark: bytes) -> None:
         self._lines = lines
-        self._mark = mark  # the byte-order mark, which no line owns
+        self.mark = mark
         self._newline = _usual_line_end(lines)
         self._by_name: dict[str, list[Line]] = {}
         self._by_key: dict[EdgeKey, list[Line]] = {}
@@ -58,17 +38,40 @@ class Document:
 
     def pieces(self) -> Iterator[bytes]:
         """Yield the file's bytes."""
-        return chain((self._mark,), (line.raw for line in self._lines))
+        return chain((self.mark,), (line.raw for line in self._lines))
 
     @property
-    def edge_keys(self) -> Iterable[EdgeKey]:
-        """The triples of all edges, whether their ends exist or not."""
-        return self._by_key.keys()
+    def lines(self) -> Sequence[Line]:
+        """The lines in order."""
+        return self._lines
+
+    @property
+    def by_name(self) -> Mapping[str, Sequence[Line]]:
+        """The lines of each node, by its name."""
+        return self._by_name
+
+    @property
+    def by_key(self) -> Mapping[EdgeKey, Sequence[Line]]:
+        """The lines of each edge, whether its ends exist or not."""
+        return self._by_key
 
     @property
     def kept_texts(self) -> frozenset[str]:
         """The texts of all objects that are neither node nor edge."""
         return frozenset(text for line in self._lines for text in line.kept)
+
+    def missing_names(self) -> frozenset[str]:
+        """Return the ends of edges that no node of the file is."""
+        ends = (end for key in self._by_key for end in key[:2])
+        return frozenset(end for end in ends if end not in self._by_name)
+
+    def has_oddities(self) -> bool:
+        """Whether a person should be told something about the file."""
+        if any(line.has_faults for line in self._lines) or self.missing_names():
+            return True
+        if any(len(lines) > 1 for lines in self._by_name.values()):
+            return True
+        return not self._by_name and bool(self._lines)
 
     def apply(self, edits: Edits) -> None:
         """Carry out `edits`; lines that they don't concern stay as they are."""
@@ -208,59 +211,3 @@ def _usual_line_end(lines: Iterable[Line]) -> bytes:
         total += 1
         windows += line.raw.endswith(b"\r\n")
     return b"\r\n" if windows * 2 > total else NEWLINE
-
-
-def read_document(data: bytes, location: str) -> tuple[Document, Contents]:
-    """Return the lines of a graph file and what they say.
-
-    Raises:
-        StoreCorruptError: Adding lines would spoil the file: it is an array, one JSON object over
-            several lines, UTF-16, or has nothing to do with JSON.
-    """
-    if data.startswith(_UTF16):
-        raise _no_lines(location, "is UTF-16 text")
-    mark = _BOM if data.startswith(_BOM) else b""
-    readings = [read_line(raw, at) for at, raw in enumerate(_split(data[len(mark) :]), start=1)]
-    has_graph = any(reading.nodes or reading.edges for reading in readings)
-    if any(r.is_document for r in readings) or (not has_graph and _spans_lines(data)):
-        raise _no_lines(location, "is one JSON document, not one record per line")
-    has_objects = has_graph or any(reading.line.raw.lstrip()[:1] == b"{" for reading in readings)
-    if not has_objects and any(reading.faults for reading in readings):
-        raise _no_lines(location, "holds no JSON objects")
-    return Document([reading.line for reading in readings], mark), _contents(readings)
-
-
-def _split(data: bytes) -> list[bytes]:
-    *whole, rest = data.split(b"\n")
-    return [*(line + b"\n" for line in whole), *([rest] if rest else [])]
-
-
-def _spans_lines(data: bytes) -> bool:
-    scanner = Scanner(data)
-    for _ in scanner:
-        if scanner.continued:
-            return True
-    return scanner.continued > 0
-
-
-def _no_lines(location: str, what: str) -> StoreCorruptError:
-    return StoreCorruptError(
-        f"{location} {what}, so it cannot be used as a graph file; it was not touched",
-        suggestions=[
-            f"Import it instead: schemory import-graph {location}",
-            "Then schemory export-graph FILE writes a graph file with one record per line.",
-        ],
-    )
-
-
-def _contents(readings: Sequence[Reading]) -> Contents:
-    nodes: dict[str, list[NodeLine]] = {}
-    edges: dict[EdgeKey, EdgeLine] = {}
-    for reading in readings:
-        for node in reading.nodes:
-            nodes.setdefault(node.node.name, []).append(node)
-        for edge in reading.edges:
-            edges.setdefault(edge.edge.key, edge)
-    kept = dict.fromkeys(text for reading in readings for text in reading.line.kept)
-    faults = [fault for reading in readings for fault in reading.faults]
-    return Contents(nodes=nodes, edges=edges, kept=list(kept), faults=faults)

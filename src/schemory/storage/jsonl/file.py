@@ -8,8 +8,9 @@ from pathlib import Path
 from schemory.errors import StoreBusyError, StoreReadonlyError
 from schemory.model.moment import moment_text
 from schemory.storage.files import PRIVATE_MODE, remove_leftovers, replace_file
-from schemory.storage.jsonl.document import Contents, Document, read_document
+from schemory.storage.jsonl.document import Document
 from schemory.storage.jsonl.edits import Edits
+from schemory.storage.jsonl.reading import Contents, Scope, read_document, reread_document
 from schemory.storage.jsonl.snapshot import (
     FileState,
     read_settled,
@@ -30,10 +31,12 @@ class Loaded:
     """What a load found.
 
     Attributes:
+        scope: The part of the graph that `contents` speak of; None = all of it.
         undated: The time that stands for records which claim none; None = there is no file.
     """
 
     contents: Contents
+    scope: Scope | None
     undated: str | None
 
 
@@ -84,13 +87,13 @@ class GraphFile:
         if is_known and not always:
             self._state = state
             return None
-        self.document, contents = read_document(data, str(self._path))
-        self._state = state
-        self.has_unseen = False
-        undated = (
-            datetime.fromtimestamp(state.stamp.modified_ns / 1e9, UTC) if state.stamp else None
-        )
-        return Loaded(contents, moment_text(undated) if undated else None)
+        is_synced = self._state is not None and not always
+        again = reread_document(self.document, data) if is_synced else None
+        document, contents, scope = again or (*read_document(data, str(self._path)), None)
+        self.document, self._state, self.has_unseen = document, state, False
+        stamp = state.stamp
+        undated = datetime.fromtimestamp(stamp.modified_ns / 1e9, UTC) if stamp else None
+        return Loaded(contents, scope, moment_text(undated) if undated else None)
 
     def contents(self) -> Contents:
         """Return what the known lines say, with their present numbers."""

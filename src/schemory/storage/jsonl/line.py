@@ -1,17 +1,15 @@
 """One physical line of a graph file: its bytes, and what is known of what it says."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from schemory.model.edge import EdgeKey
 from schemory.model.jsonvalue import Json
 from schemory.model.lines.read import (
-    EDGE_KINDS,
-    KIND_KEYS,
-    NODE_KINDS,
     dialect_of,
     is_container,
+    kind_key_of,
     kind_of,
     read_piece,
 )
@@ -47,9 +45,10 @@ class Line:
         edges: The triples of the edges on it, those inside a node's record included.
         kept: The text of each object on it that is neither.
         voice: How its first node or edge speaks; None where there is none.
+        has_faults: Something on it cannot be used.
     """
 
-    __slots__ = ("edges", "kept", "nodes", "raw", "voice")
+    __slots__ = ("edges", "has_faults", "kept", "nodes", "raw", "voice")
 
     def __init__(
         self,
@@ -58,12 +57,15 @@ class Line:
         edges: tuple[EdgeKey, ...] = (),
         kept: tuple[str, ...] = (),
         voice: Voice | None = None,
+        *,
+        has_faults: bool = False,
     ) -> None:
         self.raw = raw
         self.nodes = nodes
         self.edges = edges
         self.kept = kept
         self.voice = voice
+        self.has_faults = has_faults
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +106,9 @@ def read_line(raw: bytes, number: int) -> Reading:
         tuple(edge.edge.key for edge in edges),
         tuple(kept),
         _voice(pieces) if nodes or edges else None,
+        has_faults=bool(faults),
     )
-    numbered = tuple(Fault(number, f.text, f.reason, f.kind, f.is_graph) for f in faults)
+    numbered = tuple(replace(fault, line=number) for fault in faults)
     is_document = _is_document(scanner, pieces)
     return Reading(line, tuple(nodes), tuple(edges), numbered, is_document)
 
@@ -139,8 +142,7 @@ def _voice(pieces: Sequence[Value | Unreadable]) -> Voice | None:
     found = _first_record(pieces)
     if found is None or not isinstance(found.value, dict):
         return None
-    stated = (key for key in KIND_KEYS if found.value.get(key) in NODE_KINDS | EDGE_KINDS)
-    return Voice(dialect_of(found.value), next(stated, None))
+    return Voice(dialect_of(found.value), kind_key_of(found.value))
 
 
 def _first_record(pieces: Iterable[Value | Unreadable]) -> Value | None:

@@ -20,7 +20,7 @@ from schemory.model.moment import Clock, moment_text
 from schemory.storage.jsonl.edits import EdgeEdit, Edits
 from schemory.storage.jsonl.file import GraphFile
 from schemory.storage.jsonl.lock import FileLock
-from schemory.storage.jsonl.sync import follow_file, follow_store, wanted
+from schemory.storage.jsonl.sync import Wanted, follow_file, follow_store, wanted
 from schemory.storage.jsonl.transaction import JsonlTransaction
 from schemory.storage.jsonl.words import file_warnings
 from schemory.storage.protocols import Capability, GraphReader, GraphStore, WriteContext
@@ -54,7 +54,6 @@ class JsonlStore:
         self._lock = FileLock(path.with_name(path.name + ".lock"), timeout_seconds)
         self._depth = _Depth()
         self._missing: frozenset[str] = frozenset()
-        self._has_oddities = False
         self._foreign_at: str | None = None
         self._is_closed = False
 
@@ -159,9 +158,13 @@ class JsonlStore:
     def _edits(self, own: JsonlTransaction) -> Edits:
         """Return how the file must follow what the transaction did."""
         if own.touched.has_rewritten_past:
-            return follow_store(own, wanted(self._file.contents()))
+            return follow_store(own, self._wanted_now())
         edits = own.touched.edits(self._file.document)
         return replace(edits, edges=(*edits.edges, *self._orphans(edits))) if edits else edits
+
+    def _wanted_now(self) -> Wanted:
+        contents = self._file.contents()
+        return wanted(contents, contents.nodes)
 
     def _orphans(self, edits: Edits) -> Iterator[EdgeEdit]:
         """Yield the end of edges that waited in the file for another node than the deleted one."""
@@ -169,7 +172,7 @@ class JsonlStore:
         if not gone or not self._missing:
             return
         done = {edit.old for edit in edits.edges}
-        for key in self._file.document.edge_keys:
+        for key in self._file.document.by_key:
             if key not in done and not gone.isdisjoint(key[:2]):
                 yield EdgeEdit(key, None)
 
@@ -188,16 +191,15 @@ class JsonlStore:
         loaded = self._file.load(always=always)
         if loaded is None:
             return
-        target = wanted(loaded.contents)
+        document = self._file.document
+        target = wanted(loaded.contents, document.by_name)
         try:
             with self._inner.transaction(self._space, WriteContext(operation=RELOAD)) as tx:
-                follow_file(tx, target, loaded.undated)
+                follow_file(tx, target, scope=loaded.scope, undated=loaded.undated)
         except BaseException:
             self._file.distrust()
             raise
-        ends = (name for line in target.dangling for name in line.edge.key[:2])
-        self._missing = frozenset(name for name in ends if name not in target.nodes)
-        self._has_oddities = bool(file_warnings(loaded.contents, target))
+        self._missing = document.missing_names()
 
     def spaces(self) -> tuple[str, ...]:
         """Return the file's space if it holds anything."""
@@ -222,9 +224,9 @@ class JsonlStore:
 
     def _warnings(self) -> list[str]:
         found: list[str] = []
-        if self._has_oddities:
+        if self._file.document.has_oddities():
             contents = self._file.contents()
-            found += file_warnings(contents, wanted(contents))
+            found += file_warnings(contents, wanted(contents, contents.nodes))
         if self._foreign_at is not None:
             found.append(
                 "Another program changed the graph file while this one had it locked "

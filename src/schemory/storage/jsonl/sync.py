@@ -1,6 +1,6 @@
 """Bring the inner store to what the file says, or find out how the file must follow the store."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -8,8 +8,8 @@ from schemory.model.edge import EdgeChange, EdgeKey, EdgeRecord, NewEdge
 from schemory.model.lines.merge import merge_nodes
 from schemory.model.lines.records import EdgeLine, NodeLine
 from schemory.model.node import NewNode, NodeChange, NodeRecord
-from schemory.storage.jsonl.document import Contents
 from schemory.storage.jsonl.edits import EdgeEdit, Edits, NodeEdit
+from schemory.storage.jsonl.reading import Contents, Scope
 from schemory.storage.protocols import GraphReader, GraphTransaction, KeptLine
 
 _PAGE = 5_000
@@ -39,29 +39,35 @@ class Wanted:
     kept: Sequence[str]
 
 
-def wanted(contents: Contents) -> Wanted:
-    """Return the graph that a file's contents describe."""
+def wanted(contents: Contents, names: Container[str]) -> Wanted:
+    """Return the graph that a file's contents describe; `names` are all nodes of the file."""
     nodes = {name: merge_nodes(records).node for name, records in contents.nodes.items()}
     edges: dict[EdgeKey, EdgeLine] = {}
     dangling: list[EdgeLine] = []
     for key, line in contents.edges.items():
-        if key.from_name in nodes and key.to_name in nodes:
+        if key.from_name in names and key.to_name in names:
             edges[key] = line
         else:
             dangling.append(line)
     return Wanted(nodes=nodes, edges=edges, dangling=dangling, kept=contents.kept)
 
 
-def follow_file(tx: GraphTransaction, target: Wanted, undated: str | None) -> None:
+def follow_file(
+    tx: GraphTransaction, target: Wanted, *, scope: Scope | None, undated: str | None
+) -> None:
     """Change the store to what the file says; what is the same already is not touched.
 
     Args:
         tx: Of the inner store.
         target: What the file says.
+        scope: What of the graph `target` speaks of; None = all of it.
         undated: The time of nodes and edges that claim none; None = the transaction's.
     """
-    nodes = {record.name: record for record in all_nodes(tx)}
-    edges = {record.key: record for record in all_edges(tx)}
+    if scope is None:
+        nodes = {record.name: record for record in all_nodes(tx)}
+        edges = {record.key: record for record in all_edges(tx)}
+    else:
+        nodes, edges = tx.find_nodes(scope.names), tx.find_edges(scope.keys)
     tx.delete_edges([record.id for key, record in edges.items() if key not in target.edges])
     tx.delete_nodes([record.id for name, record in nodes.items() if name not in target.nodes])
     changed_nodes = (_node_change(nodes[k], n) for k, n in target.nodes.items() if k in nodes)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from schemory.model.lines.records import FaultKind
-from schemory.storage.jsonl.document import Contents
+from schemory.storage.jsonl.reading import Contents
 from schemory.storage.jsonl.sync import Wanted
 
 _SHOWN = 5
