@@ -22,8 +22,7 @@ from schemory.graph.relations import Relations, edge_key, other_end
 from schemory.graph.work import Work
 from schemory.model.edge import IMPORTED, Edge, EdgeChange, EdgeKey, EdgeRecord, NewEdge
 from schemory.model.jsonvalue import Json, child_path
-from schemory.model.lines.records import UNKNOWN_TYPE
-from schemory.model.node import Node, NodeRecord, TypedValue
+from schemory.model.node import UNKNOWN_TYPE, Node, NodeRecord, TypedValue
 from schemory.model.schema import NodeSchema, OnMissing
 from schemory.model.text import nfc
 from schemory.schemas.plan import PlannedRelation

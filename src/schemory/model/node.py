@@ -6,6 +6,9 @@ from typing import Final
 
 from schemory.model.jsonvalue import Json
 
+UNKNOWN_TYPE: Final = "unknown"
+"""The nodeType of a node of which no type is known: a file's line states none, or a stub's."""
+
 STUB: Final[Mapping[str, Json]] = {"stub": True}
 """The `extra` of a node that is made only because something names it."""
 
