@@ -127,8 +127,7 @@ class Holds(IntEnum):
     EXACT = 2  # every group, identifiers as a whole, not only by their parts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class Match(NamedTuple):
     """A candidate of a search: all that ranking needs of an entry, not the entry.
 
     Attributes:
@@ -136,6 +135,9 @@ class Match:
         score: bm25 over the terms that select, more is better, above 0; in a scan the number of
             groups held.
         place: Folded scope and topic: equal where those are the same to a search.
+        previous_id: The candidate that was made just before it in its place, by created_at and id,
+            no other entry that the filter lets pass by status being between; None = none such.
+        next_id: The candidate made just after it, likewise.
     """
 
     id: str
@@ -148,6 +150,8 @@ class Match:
     confidence: float | None
     created_at: str
     updated_at: str
+    previous_id: str | None = None
+    next_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,14 +175,6 @@ class Matches:
     unselective: frozenset[int] = frozenset()
     index: IndexState = IndexState.SOUND
     is_partial: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Siblings:
-    """Who stands beside an entry in its scope and topic, by created_at, then id."""
-
-    previous_id: str | None
-    next_id: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,7 +260,7 @@ class MemoryReader(Protocol):
     def held_groups(
         self, groups: Sequence[TermGroup], ids: Iterable[str]
     ) -> dict[str, frozenset[int]]:
-        """Return which groups each entry holds, as indexes; for a page's hits, 30 µs each."""
+        """Return which groups each entry holds, as indexes; costs about a search."""
         ...
 
     def document_frequencies(self, terms: Iterable[str]) -> Mapping[str, int]:
@@ -273,12 +269,6 @@ class MemoryReader(Protocol):
 
     def index_state(self) -> IndexState:
         """Return whether the search index can be relied on; a few look-ups, not a full check."""
-        ...
-
-    def find_siblings(
-        self, ids: Iterable[str], *, statuses: Sequence[Status] = ()
-    ) -> dict[str, Siblings]:
-        """Return who stands beside each entry in its scope and topic, among these statuses."""
         ...
 
     def count_statuses(self) -> dict[Status, int]:

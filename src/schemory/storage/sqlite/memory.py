@@ -16,7 +16,6 @@ from schemory.storage.memory_protocols import (
     IndexTerms,
     Matches,
     NameCount,
-    Siblings,
     TermGroup,
 )
 from schemory.storage.protocols import Commit, Position
@@ -161,12 +160,6 @@ class SqliteMemoryReader:
         rules = None if row is None else row[0]
         is_ours = rules is None or rules == self._terms.version
         return IndexState.SOUND if is_ours else IndexState.OUTDATED
-
-    def find_siblings(
-        self, ids: Iterable[str], *, statuses: Sequence[Status] = ()
-    ) -> dict[str, Siblings]:
-        """Return who stands beside each entry in its scope and topic, among these statuses."""
-        return memory_listing.find_siblings(self._space, text_ids(ids), statuses)
 
     def count_statuses(self) -> dict[Status, int]:
         """Return how many entries have each status; absent = none."""

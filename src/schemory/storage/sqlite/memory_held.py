@@ -9,11 +9,13 @@ from schemory.storage.memory_protocols import IndexTerms, TermGroup
 from schemory.storage.sqlite.memory_index import for_project, is_index_fault
 from schemory.storage.sqlite.memory_scan import held_without_index
 from schemory.storage.sqlite.memory_terms import each_phrase, held_by, terms_of
-from schemory.storage.sqlite.space import Space
+from schemory.storage.sqlite.rows import Row
+from schemory.storage.sqlite.space import Space, id_list
 
+# Met on a walk through all that match: opening the postings anew for each entry costs more.
 _HELD: Final = """
-  SELECT schemory_held(memory_index_{n}) FROM memory_index_{n}
-  WHERE memory_index_{n} MATCH ? AND rowid = ?
+  SELECT rowid, schemory_held(memory_index_{n}) FROM memory_index_{n}
+  WHERE memory_index_{n} MATCH ? AND +rowid IN (SELECT value FROM carray(?))
 """
 
 
@@ -37,18 +39,21 @@ def held_groups(
     """Return which groups each entry holds."""
     if not row_ids or not any(map(terms_of, groups)):
         return dict.fromkeys(row_ids, frozenset[int]())
+    phrases, expression = each_phrase(groups)
+    sql = for_project(_HELD, space.number)
     try:
-        return {row_id: _asked(space, groups, row_id) for row_id in row_ids}
+        rows: list[Row] = list(space.db.execute(sql, (expression, id_list(row_ids))))
     except apsw.Error as error:
         if is_index_fault(error):
             return held_without_index(space, project_id, groups, row_ids, terms)
         raise
+    held = dict.fromkeys(row_ids, frozenset[int]())
+    held.update({row_id: _held(groups, phrases, marks) for row_id, marks in rows})
+    return held
 
 
-def _asked(space: Space, groups: Sequence[TermGroup], row_id: int) -> frozenset[int]:
-    phrases, expression = each_phrase(groups)
-    marks = space.db.execute(for_project(_HELD, space.number), (expression, row_id)).get
-    if marks is None:
-        return frozenset()
-    there = {phrase for phrase, mark in zip(phrases, bytes(marks), strict=True) if mark}
+def _held(
+    groups: Sequence[TermGroup], phrases: Sequence[tuple[str, bool]], marks: bytes
+) -> frozenset[int]:
+    there = {phrase for phrase, mark in zip(phrases, marks, strict=True) if mark}
     return held_by(groups, lambda term, is_prefix: (term, is_prefix) in there)

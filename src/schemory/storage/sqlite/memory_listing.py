@@ -1,6 +1,5 @@
-"""Listings of entries in a steady order, who stands beside whom, and what names there are."""
+"""Listings of entries in a steady order, and what names there are."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,13 +9,12 @@ from schemory.storage.memory_protocols import (
     EntryHit,
     EntryPage,
     NameCount,
-    Siblings,
 )
 from schemory.storage.protocols import Position
 from schemory.storage.sqlite.memory_filter import Condition, condition, few_rows
 from schemory.storage.sqlite.memory_rows import entry_of_row, entry_rows
 from schemory.storage.sqlite.rows import Row
-from schemory.storage.sqlite.space import Space, id_list, text_list
+from schemory.storage.sqlite.space import Space, id_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,34 +100,6 @@ def _walk(
         {beyond}{holds.sql} ORDER BY {order.by} LIMIT :limit
     """  # noqa: S608 (clauses of ours; values are bound)
     return list(space.db.execute(sql, bound))
-
-
-def find_siblings(
-    space: Space, ids: Sequence[str], statuses: Sequence[Status]
-) -> dict[str, Siblings]:
-    """Return, per entry, who was made just before and after it in its scope and topic."""
-    bound = {f"status{i}": status.value for i, status in enumerate(statuses)}
-    among = f"AND s.status IN ({', '.join(f':{name}' for name in bound)})" if bound else ""
-    beside = """
-        SELECT s.id FROM memory_entries AS s INDEXED BY memory_entries_by_place
-        WHERE s.project = e.project AND s.scope_key = e.scope_key AND s.topic_key = e.topic_key
-          AND (s.created_at, s.id) {sign} (e.created_at, e.id) {among}
-        ORDER BY s.created_at {way}, s.id {way} LIMIT 1
-    """.replace("{among}", among)
-    before = beside.replace("{sign}", "<").replace("{way}", "DESC")
-    behind = beside.replace("{sign}", ">").replace("{way}", "ASC")
-    sql = f"""
-        SELECT e.id, ({before}), ({behind}) FROM carray(:ids) AS wanted
-        CROSS JOIN memory_entries AS e INDEXED BY memory_entries_by_id
-        WHERE e.project = :project AND e.id = wanted.value
-    """  # noqa: S608 (clauses of ours)
-    if not ids:
-        return {}
-    rows = space.db.execute(sql, {"project": space.number, "ids": text_list(ids), **bound})
-    return {
-        str(entry_id): Siblings(previous_id=previous, next_id=following)
-        for entry_id, previous, following in rows
-    }
 
 
 def count_statuses(space: Space) -> dict[Status, int]:

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import apsw
 
-from schemory.storage.memory_protocols import Holds, IndexState, IndexTerms, Match, Matches
+from schemory.storage.memory_protocols import Holds, IndexState, IndexTerms, Matches
+from schemory.storage.sqlite.memory_beside import side_by_side
 from schemory.storage.sqlite.memory_filter import Condition, condition
 from schemory.storage.sqlite.memory_index import for_project, is_index_fault
 from schemory.storage.sqlite.memory_rows import entry_of_row, entry_rows
@@ -39,16 +40,17 @@ _BEST: Final = """
   FROM memory_index_{n} WHERE memory_index_{n} MATCH :expression
   ORDER BY score DESC, rowid LIMIT :limit
 """
-_FACTS_OF: Final = """
-  SELECT {facts} FROM carray(:found) AS wanted CROSS JOIN memory_entries AS e
-  WHERE e.row_id = wanted.value AND e.project = :project{holds}
-"""
-_BEST_FILTERED: Final = """
-  SELECT -bm25(memory_index_{n}, :w0, :w1, :w2, :w3) AS score, {facts}
-  FROM memory_index_{n} AS f CROSS JOIN memory_entries AS e
-  WHERE memory_index_{n} MATCH :expression AND e.row_id = f.rowid AND e.project = :project{holds}
+_FACTS_OF: Final = f"""
+  SELECT {FACTS} FROM carray(:found) AS wanted CROSS JOIN memory_entries AS e
+  WHERE e.row_id = wanted.value AND e.project = :project{{holds}}
+"""  # noqa: S608 (column names of ours)
+_BEST_FILTERED: Final = f"""
+  SELECT -bm25(memory_index_{{n}}, :w0, :w1, :w2, :w3) AS score, {FACTS}
+  FROM memory_index_{{n}} AS f CROSS JOIN memory_entries AS e
+  WHERE memory_index_{{n}} MATCH :expression
+    AND e.row_id = f.rowid AND e.project = :project{{holds}}
   ORDER BY score DESC, e.row_id LIMIT :limit
-"""
+"""  # noqa: S608 (column names of ours)
 
 
 def find_matches(search: Search, figures: Figures, terms: IndexTerms, state: IndexState) -> Matches:
@@ -79,6 +81,7 @@ class _Indexed:
         self._holds = holds
         self._figures = figures
         self._is_partial = False
+        self._known: dict[int, Row] = {}  # rows of FACTS of entries that pass the filter
 
     def find(self) -> Matches:
         """Return the candidates; an index at fault raises apsw's error."""
@@ -87,20 +90,20 @@ class _Indexed:
         every = [term for group in groups for term in terms_of(group)]
         frequencies = self._figures.frequencies(every)
         common = self._common(frequencies)
-        found = self._best(match_any(groups, common), Holds.SOME)
+        at_least = Holds.SOME if len(groups) > 1 else Holds.ALL
+        scores = self._best(match_any(groups, common))
+        holds = dict.fromkeys(scores, at_least)
         if len(groups) > 1:
-            self._raise(found, match_all(groups), Holds.ALL)
+            self._raise(scores, holds, match_all(groups), Holds.ALL)
+        if has_identifier(groups):
+            self._raise(scores, holds, match_exact(groups), Holds.EXACT)
         else:
-            found = {row_id: replace(match, holds=Holds.ALL) for row_id, match in found.items()}
-        if not has_identifier(groups):
-            found = {
-                row_id: replace(match, holds=Holds.EXACT) if match.holds is Holds.ALL else match
-                for row_id, match in found.items()
-            }
-        else:
-            self._raise(found, match_exact(groups), Holds.EXACT)
+            full = Holds.EXACT
+            holds = {i: full if h is Holds.ALL else h for i, h in holds.items()}
+        matches = [match_of(self._known[i], score, holds[i]) for i, score in scores.items()]
+        matches.sort(key=lambda match: (-match.score, match.row_id))
         return Matches(
-            matches=tuple(sorted(found.values(), key=lambda m: (-m.score, m.row_id))),
+            matches=tuple(side_by_side(search.space, matches, search.wanted.statuses)),
             entries=self._figures.entries,
             document_frequency=tuple(group_frequency(group, frequencies) for group in groups),
             unselective=frozenset(
@@ -117,41 +120,48 @@ class _Indexed:
         common = frozenset(term for term, count in frequencies.items() if count > most)
         return common if any(0 < n <= most for n in frequencies.values()) else frozenset()
 
-    def _raise(self, found: dict[int, Match], expression: str, holds: Holds) -> None:
-        """Note which entries hold more; those not found before come in."""
-        for row_id, match in self._best(expression, holds).items():
-            known = found.get(row_id)
-            # Ranked by more terms where some were too common to select.
-            found[row_id] = match if known is None else replace(known, holds=holds)
+    def _raise(
+        self, scores: dict[int, float], holds: dict[int, Holds], expression: str, level: Holds
+    ) -> None:
+        """Note which entries hold more; those not found before come in with this one's score."""
+        best = self._best(expression)
+        holds.update(dict.fromkeys(best, level))
+        for row_id, score in best.items():
+            scores.setdefault(row_id, score)
 
-    def _best(self, expression: str, holds: Holds) -> dict[int, Match]:
-        """Return the best that pass filter and verification, in order."""
+    def _best(self, expression: str) -> dict[int, float]:
+        """Return the scores of the best that pass filter and verification, in order."""
         search = self._search
-        first = 2 * search.limit if search.verify is None else MOST_VERIFIED
+        # Most entries pass most filters: a few more than asked for are mostly enough.
+        most = search.limit + search.limit // 4 + 10 if search.verify is None else MOST_VERIFIED
         bound: dict[str, Any] = {
             "expression": expression,
+            "limit": most,
             **{f"w{i}": weight for i, weight in enumerate(search.weights)},
         }
-        scores: dict[int, float] = dict(self._rows(_BEST, {**bound, "limit": first}))
-        rows = self._facts(scores)
-        if len(rows) < search.limit and len(scores) == first:
-            bound |= {"limit": first, "project": search.space.number, **self._holds.bound}
-            sql = _BEST_FILTERED.replace("{facts}", FACTS).replace("{holds}", self._holds.sql)
-            filtered = self._rows(sql, bound)
-            scores = {row[1]: row[0] for row in filtered}
-            rows = {row[1]: row[1:] for row in filtered}
-        passed = self._verified([row_id for row_id in scores if row_id in rows])
-        if len(passed) < search.limit and search.verify is not None and len(rows) == first:
+        scores: dict[int, float] = dict(self._rows(_BEST, bound))
+        passed = self._passing(scores)
+        if len(passed) < search.limit and len(scores) == most:
+            bound |= {"project": search.space.number, **self._holds.bound}
+            rows = self._rows(_BEST_FILTERED.replace("{holds}", self._holds.sql), bound)
+            self._known.update({row[1]: row[1:] for row in rows})
+            scores = {row[1]: row[0] for row in rows}
+            passed = list(scores)
+        chosen = self._verified(passed)
+        if search.verify and len(chosen) < search.limit and len(passed) == most:
             self._is_partial = True
-        return {row_id: match_of(rows[row_id], scores[row_id], holds) for row_id in passed}
+        return {row_id: scores[row_id] for row_id in chosen}
 
-    def _facts(self, row_ids: Iterable[int]) -> dict[int, Row]:
+    def _passing(self, row_ids: Iterable[int]) -> list[int]:
+        """Return which of the entries pass the filter, in the same order; their facts are kept."""
         wanted = list(row_ids)
-        if not wanted:
-            return {}
-        sql = _FACTS_OF.replace("{facts}", FACTS).replace("{holds}", self._holds.sql)
-        bound = {"found": id_list(wanted), "project": self._search.space.number}
-        return {row[0]: row for row in self._rows(sql, {**bound, **self._holds.bound})}
+        new = [row_id for row_id in wanted if row_id not in self._known]
+        if new:
+            sql = _FACTS_OF.replace("{holds}", self._holds.sql)
+            bound = {"found": id_list(new), "project": self._search.space.number}
+            rows = self._rows(sql, {**bound, **self._holds.bound})
+            self._known.update({row[0]: row for row in rows})
+        return [row_id for row_id in wanted if row_id in self._known]
 
     def _rows(self, sql: str, bound: dict[str, Any]) -> list[Row]:
         space = self._search.space

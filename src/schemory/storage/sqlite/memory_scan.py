@@ -18,6 +18,7 @@ from schemory.storage.memory_protocols import (
     Matches,
     TermGroup,
 )
+from schemory.storage.sqlite.memory_beside import side_by_side
 from schemory.storage.sqlite.memory_filter import Condition
 from schemory.storage.sqlite.memory_rows import entry_of_row, entry_rows, index_text
 from schemory.storage.sqlite.memory_search import Search, original_texts
@@ -51,8 +52,9 @@ def scan(search: Search, terms: IndexTerms, holds: Condition, entries: int) -> M
         characters += len(entry.content)
         _look(search, terms, row_id, entry, found)
     found.matches.sort(key=lambda match: (-match.score, match.row_id))
+    best = found.matches[: 2 * search.limit]
     return Matches(
-        matches=tuple(found.matches[: 2 * search.limit]),
+        matches=tuple(side_by_side(search.space, best, search.wanted.statuses)),
         entries=entries,
         document_frequency=tuple(found.frequency[i] for i in range(len(search.groups))),
         index=IndexState.DAMAGED,

@@ -47,17 +47,20 @@ def match_of(row: Row, score: float, holds: Holds) -> Match:
     """Return the candidate of a row of FACTS."""
     row_id, entry_id, scope, topic, status, importance, confidence, created, updated = row
     return Match(
-        id=entry_id,
-        row_id=row_id,
-        score=score,
-        holds=holds,
-        place=(scope, topic),
-        status=Status(status),
-        importance=importance,
-        confidence=confidence,
-        created_at=created,
-        updated_at=updated,
+        entry_id,
+        row_id,
+        score,
+        holds,
+        (scope, topic),
+        _STATUSES[status],
+        importance,
+        confidence,
+        created,
+        updated,
     )
+
+
+_STATUSES: Final = {status.value: status for status in Status}
 
 
 def original_texts(entry: Entry) -> tuple[str, ...]:
