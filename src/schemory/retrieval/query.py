@@ -1,0 +1,284 @@
+"""From what a person types to what the index is asked: plain words, never its syntax.
+
+Every character means itself, except that a pair of double quotes asks for a phrase. Source:
+retrieval.md items 1 to 3, memory.md §6.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+
+from schemory.retrieval.folding import fold_word
+from schemory.retrieval.stopwords import STOP_WORDS, guess_language
+from schemory.retrieval.tokens import JOINER, run_terms, spaceless_terms, whole_terms, word_terms
+from schemory.retrieval.words import Run, find_runs, split_identifier
+
+MAX_TERMS = 64
+"""As many terms a query asks for at most; an OR of 200,000 took 79 seconds."""
+
+Alternatives = tuple[str, ...]
+"""Terms of which any stands for the same thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryWord:
+    """One word, identifier or piece of a spaceless script that is searched for.
+
+    Attributes:
+        text: As it was typed.
+        whole: Terms that are the word itself, its stems included; empty for spaceless pieces.
+        parts: What an identifier or spaceless piece consists of, with each part's alternatives.
+        is_prefix: One spaceless character, which stands for every term that begins with it.
+    """
+
+    text: str
+    whole: Alternatives
+    parts: tuple[Alternatives, ...] = ()
+    is_prefix: bool = False
+
+    @property
+    def terms(self) -> Alternatives:
+        """Every term by which the word can be found, the word itself first."""
+        return tuple(dict.fromkeys((*self.whole, *(term for part in self.parts for term in part))))
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """A parsed query.
+
+    Attributes:
+        text: As it was typed.
+        words: What is searched for, in order, each once; those of the phrases too.
+        phrases: What must stand in a hit word for word, as `phrase_key` gives it.
+        phrase_words: The words of the phrases, all of which a hit holds.
+        dropped: Function words that were left out.
+    """
+
+    text: str
+    words: tuple[QueryWord, ...] = ()
+    phrases: tuple[str, ...] = ()
+    phrase_words: tuple[QueryWord, ...] = ()
+    dropped: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to search for: blank, or punctuation only."""
+        return not self.words
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Every term that is asked for, each once."""
+        return tuple(dict.fromkeys(term for word in self.words for term in word.terms))
+
+    def match_any(self, without: Collection[str] = ()) -> str:
+        """Return the full-text expression for hits of any word; phrases' words are all required.
+
+        `without` are terms that shall not select hits (too common); if none would be left, they do.
+        """
+        return self._required(_any_of(self.words, without) or _any_of(self.words, ()))
+
+    def match_all(self) -> str:
+        """Return the expression for hits that hold every word, an identifier also by its parts."""
+        return " AND ".join(_whole_or_parts(word) for word in self.words)
+
+    def match_exact(self) -> str:
+        """Return the expression for hits that hold every word, an identifier as a whole."""
+        return " AND ".join(_as_typed(word) for word in self.words)
+
+    @property
+    def has_identifier(self) -> bool:
+        """Whether `match_exact` asks for more than `match_all`."""
+        return any(word.whole and word.parts for word in self.words)
+
+    def _required(self, expression: str) -> str:
+        needed = [_whole_or_parts(word) for word in self.phrase_words]
+        return " AND ".join([*needed, f"({expression})"]) if needed else expression
+
+
+def parse_query(
+    text: str,
+    *,
+    max_terms: int = MAX_TERMS,
+    frequency: Callable[[str], int] | None = None,
+) -> SearchQuery:
+    """Return what `text` asks for; any text is a query.
+
+    Args:
+        text: What was typed; no character of it is syntax but paired double quotes.
+        max_terms: The rarest words within this many terms are kept.
+        frequency: In how many entries a term stands; without it long words count as rare.
+    """
+    loose, quoted = _without_phrases(text)
+    words, dropped = _meaningful(_query_words(loose))
+    phrases = tuple(key for phrase in quoted if (key := phrase_key(phrase)).strip())
+    phrase_words = tuple(_unique(word for phrase in quoted for word in _query_words(phrase)))
+    query = SearchQuery(
+        text=text,
+        words=tuple(_unique((*phrase_words, *words))),
+        phrases=phrases,
+        phrase_words=phrase_words,
+        dropped=tuple(dropped),
+    )
+    return _limited(query, max_terms, frequency)
+
+
+def phrase_key(text: str) -> str:
+    """Return the folded words of `text` with single blanks around each; punctuation is left out.
+
+    A phrase stands in a text when its key stands in the text's key.
+
+    >>> phrase_key("The Dead-Letter table"), phrase_key("重启")
+    (' the dead letter table ', ' 重 启 ')
+    """
+    return f" {' '.join(_phrase_words(text))} "
+
+
+def holds_phrases(query: SearchQuery, *texts: str) -> bool:
+    """Return whether every phrase of the query stands in one of the original `texts`."""
+    if not query.phrases:
+        return True
+    keys = [phrase_key(text) for text in texts]
+    return all(any(phrase in key for key in keys) for phrase in query.phrases)
+
+
+def words_held(query: SearchQuery, terms: Collection[str]) -> int:
+    """Return how many of the query's words a text with these index terms holds.
+
+    For the search without an index, and to explain a hit.
+    """
+    return sum(_is_held(word, terms) for word in query.words)
+
+
+def _is_held(word: QueryWord, terms: Collection[str]) -> bool:
+    if word.is_prefix:
+        return any(term.startswith(word.whole) for term in terms)
+    if any(term in terms for term in word.whole):
+        return True
+    return bool(word.parts) and all(any(term in terms for term in part) for part in word.parts)
+
+
+@cache
+def _quotes() -> re.Pattern[str]:
+    return re.compile(
+        '["\u201c\u201d\u201e\u201f]([^"\u201c\u201d\u201e\u201f]*)["\u201c\u201d\u201e\u201f]|\u00ab([^\u00ab\u00bb]*)\u00bb'
+    )
+
+
+def _without_phrases(text: str) -> tuple[str, list[str]]:
+    quoted = [first or second for first, second in _quotes().findall(text)]
+    return (_quotes().sub(" ", text), quoted) if quoted else (text, [])
+
+
+def _query_words(text: str) -> Iterator[QueryWord]:
+    for run in find_runs(text):
+        yield _query_word(run)
+
+
+def _query_word(run: Run) -> QueryWord:
+    if run.is_spaceless:
+        terms = spaceless_terms(run.text)
+        if len(terms) == 1:
+            return QueryWord(run.text, terms, is_prefix=True)
+        return QueryWord(run.text, (), tuple((term,) for term in terms[:-1]))
+    pieces = tuple(split_identifier(run.text))
+    if len(pieces) == 1:
+        return QueryWord(run.text, run_terms(run.text))
+    whole = word_terms(run.text) if run.text.isalnum() else whole_terms(run.text)
+    parts = dict.fromkeys(word_terms(piece) for piece in pieces[1:] if _is_leaf(piece))
+    return QueryWord(run.text, whole, tuple(parts))
+
+
+def _is_leaf(piece: str) -> bool:
+    return len(tuple(split_identifier(piece))) == 1
+
+
+def _unique(words: Iterable[QueryWord]) -> Iterable[QueryWord]:
+    """Return each word once, where it first stood; without those that hold nothing to ask for."""
+    first: dict[Alternatives, QueryWord] = {}
+    for word in words:
+        if any(word.terms):
+            first.setdefault(word.terms, word)
+    return first.values()
+
+
+def _meaningful(words: Iterable[QueryWord]) -> tuple[list[QueryWord], list[str]]:
+    """Leave the function words of the query's language out, unless nothing else is there."""
+    given = list(words)
+    folded = [fold_word(word.text) for word in given]
+    language = guess_language(folded)
+    if language is None:
+        return given, []
+    stop_words = STOP_WORDS[language]
+    kept = [word for word, fold in zip(given, folded, strict=True) if fold not in stop_words]
+    if not kept:
+        return given, []
+    return kept, [word.text for word in given if word not in kept]
+
+
+def _limited(
+    query: SearchQuery, max_terms: int, frequency: Callable[[str], int] | None
+) -> SearchQuery:
+    if len(query.terms) <= max_terms:
+        return query
+
+    def rarity(word: QueryWord) -> tuple[int, int]:
+        term = word.terms[0]
+        return (frequency(term) if frequency else 0, -len(term))
+
+    kept: list[QueryWord] = []
+    room = max_terms
+    for word in sorted(query.words, key=rarity):
+        if len(word.terms) <= room:
+            kept.append(word)
+            room -= len(word.terms)
+    in_order = tuple(word for word in query.words if word in kept)
+    required = tuple(word for word in query.phrase_words if word in kept)
+    return replace(query, words=in_order, phrase_words=required)
+
+
+def _any_of(words: Iterable[QueryWord], without: Collection[str]) -> str:
+    asked = dict.fromkeys(
+        _quoted(term, is_prefix=word.is_prefix)
+        for word in words
+        for term in word.terms
+        if term not in without
+    )
+    return " OR ".join(asked)
+
+
+def _whole_or_parts(word: QueryWord) -> str:
+    options = [_quoted(term, is_prefix=word.is_prefix) for term in word.whole]
+    if word.parts:
+        options.append(_all_parts(word))
+    return _group(options)
+
+
+def _as_typed(word: QueryWord) -> str:
+    if not word.whole:
+        return _all_parts(word)
+    return _group([_quoted(term, is_prefix=word.is_prefix) for term in word.whole])
+
+
+def _all_parts(word: QueryWord) -> str:
+    groups = [_group([_quoted(term, is_prefix=False) for term in part]) for part in word.parts]
+    return f"({' AND '.join(groups)})"
+
+
+def _group(options: list[str]) -> str:
+    return options[0] if len(options) == 1 else f"({' OR '.join(options)})"
+
+
+def _quoted(term: str, *, is_prefix: bool) -> str:
+    # A term holds letters, digits and private-use characters only, so nothing is there to escape.
+    return f'"{term}"*' if is_prefix else f'"{term}"'
+
+
+def _phrase_words(text: str) -> Iterator[str]:
+    for run in find_runs(text):
+        if run.is_spaceless:
+            yield from fold_word(run.text)
+        else:
+            for piece in split_identifier(run.text):
+                if _is_leaf(piece):
+                    yield fold_word(piece).replace(JOINER, "")

@@ -1,0 +1,224 @@
+"""Any text is a query and means its words; checked against the real full-text engine."""
+
+import random
+import string
+from collections.abc import Sequence
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemory.retrieval.query import (
+    MAX_TERMS,
+    SearchQuery,
+    holds_phrases,
+    parse_query,
+    phrase_key,
+    words_held,
+)
+from schemory.retrieval.ranking import Candidate, Held, rank
+from schemory.retrieval.tokens import index_terms
+
+
+class Index:
+    """A full-text table as the store has one, over one column."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.texts = texts
+        self._connection = apsw.Connection(":memory:")
+        self._connection.execute(
+            "CREATE VIRTUAL TABLE t USING fts5(x, tokenize='unicode61 remove_diacritics 2')"
+        )
+        rows = [(number, index_terms(text)) for number, text in enumerate(texts)]
+        self._connection.executemany("INSERT INTO t(rowid, x) VALUES (?, ?)", rows)
+
+    def match(self, expression: str) -> dict[int, float]:
+        if not expression:
+            return {}
+        rows = self._connection.execute(
+            "SELECT rowid, -bm25(t) FROM t WHERE t MATCH ? ORDER BY rank LIMIT 200", (expression,)
+        )
+        return {int(rowid): float(score) for rowid, score in rows}
+
+    def search(self, text: str) -> list[str]:
+        query = parse_query(text)
+        found = {n: (s, Held.SOME) for n, s in self.match(query.match_any()).items()}
+        for held, expression in ((Held.ALL, query.match_all()), (Held.EXACT, query.match_exact())):
+            found |= {n: (found.get(n, (s,))[0], held) for n, s in self.match(expression).items()}
+        candidates = [
+            Candidate(id=f"{n:06}", relevance=score, held=held)
+            for n, (score, held) in found.items()
+            if holds_phrases(query, self.texts[n])
+        ]
+        return [self.texts[int(r.candidate.id)] for r in rank(candidates)]
+
+
+PUNCTUATED = Index(
+    [
+        "POL-358 blocks the release",
+        "see src/auth/token.py",
+        "don't retry on 429",
+        "NEAR the OR gate",
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("POL-358", "POL-358 blocks the release"),
+        ("pol-358", "POL-358 blocks the release"),
+        ("src/auth/token.py", "see src/auth/token.py"),
+        ("token.py", "see src/auth/token.py"),
+        ("don't", "don't retry on 429"),
+        ("NEAR/2", "NEAR the OR gate"),
+        ("-release", "POL-358 blocks the release"),
+    ],
+)
+@pytest.mark.covers("retrieval.query.plain")
+def test_punctuation_and_operators_are_plain_text(text: str, first: str) -> None:
+    assert PUNCTUATED.search(text)[:1] == [first]
+
+
+@pytest.mark.parametrize(
+    "text", ['"', "*", "a AND", "title:x", "(", ")", "^", "NOT", "", "  ", '""']
+)
+@pytest.mark.covers("retrieval.query.plain")
+def test_lone_operators_are_no_error(text: str) -> None:
+    PUNCTUATED.search(text)
+
+
+@given(st.text() | st.text("\"'*^():-+/ANDORTE ab1漢é\u0301\ue000"))
+@pytest.mark.covers("retrieval.query.plain")
+def test_any_text_is_a_valid_query(text: str) -> None:
+    PUNCTUATED.search(text)
+
+
+@given(st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=30))
+@pytest.mark.covers("retrieval.query.plain")
+def test_every_word_finds_the_text_it_stands_in(word: str) -> None:
+    text = f"before {word} behind"
+    index = Index([text, "something else"])
+    query = parse_query(word)
+    if not query.is_empty:
+        assert 0 in index.match(query.match_any())
+        assert words_held(query, set(index_terms(text).split())) == len(query.words)
+
+
+CJK = [
+    "数据库连接池耗尽，需要重启服务",  # noqa: RUF001 (Chinese punctuation)
+    "デプロイは金曜日に禁止",
+    "결제 모듈은 멱등성 키를 사용한다",
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("连接池", 0),
+        ("重启", 0),
+        ("金曜日", 1),
+        ("멱등성", 2),
+        ("禁止", 1),
+        ("务", 0),
+        ("池", 0),
+        ("키", 2),
+    ],
+)
+@pytest.mark.covers("retrieval.tokens.spaceless")
+def test_words_of_spaceless_scripts_find_their_entry_and_no_other(text: str, place: int) -> None:
+    assert Index(CJK).search(text) == [CJK[place]]
+
+
+@pytest.mark.covers("retrieval.query.identifier-first")
+def test_a_bare_identifier_is_first_among_ten_thousand() -> None:
+    chance = random.Random(3)
+    words = ["".join(chance.choices(string.ascii_lowercase, k=6)) for _ in range(400)]
+    texts = [
+        f"{' '.join(chance.choices(words, k=30))} TCK-{number} 42 {number % 977} src/a/f{number}.py"
+        for number in range(10_000)
+    ]
+    texts[77] += " getUserById ERR_TOKEN_42 v2.3.1 #555123"
+    # What only holds the parts, often and close together, must not win.
+    texts[78] = "TCK 4321 tck 4321 tck 4321; err token 42 42 42 token err; get user by id get user"
+    index = Index(texts)
+    for number in chance.sample(range(100, 10_000), 60):
+        assert index.search(f"TCK-{number}")[0] == texts[number]
+        assert index.search(f"f{number}.py")[0] == texts[number]
+    assert index.search("TCK-4321")[0] == texts[4321]
+    for identifier in ("getUserById", "ERR_TOKEN_42", "err_token_42", "v2.3.1", "2.3.1", "#555123"):
+        assert index.search(identifier)[0] == texts[77], identifier
+    assert texts[77] in index.search("token 42 user")[:2]
+
+
+@pytest.mark.covers("retrieval.query.stop-words")
+def test_function_words_go_only_in_the_querys_own_language() -> None:
+    assert parse_query("perché abbiamo scelto SQLite?").dropped == ("perché", "abbiamo")
+    assert set(parse_query("why do we retry the webhook").dropped) == {"why", "do", "we", "the"}
+    assert parse_query("ai come sei").dropped == ()
+    assert parse_query("AI features").dropped == ()
+    assert parse_query("the who").dropped == ()
+    assert [word.text for word in parse_query("the who").words] == ["the", "who"]
+    assert "who" in {w.text for w in parse_query('what did "the who" record in their time').words}
+
+
+@pytest.mark.covers("retrieval.query.phrase")
+def test_a_quoted_phrase_stands_word_for_word() -> None:
+    texts = [
+        "the dead letter table",
+        "a letter about the dead",
+        "a dead-letter queue",
+        "dead letters",
+    ]
+    index = Index(texts)
+    assert index.search('"dead letter"') == ["the dead letter table", "a dead-letter queue"]
+    assert index.search("“Dead  LETTER” table")[0] == "the dead letter table"
+    assert len(index.search("dead letter")) == 4
+    assert index.search('"letter dead"') == []
+    assert index.search('"dead letter" "queue"') == ["a dead-letter queue"]
+    assert index.search('an unpaired " quote, letter') != []
+    assert Index(CJK).search('"接池耗"') == [CJK[0]]
+    assert Index(CJK).search('"池接"') == []
+
+
+def test_an_empty_phrase_asks_for_nothing() -> None:
+    assert parse_query('""').is_empty
+    assert parse_query('"..."').phrases == ()
+
+
+@pytest.mark.covers("retrieval.query.bounded")
+def test_a_query_asks_for_few_terms_and_keeps_the_rarest() -> None:
+    words = [f"w{number}x" for number in range(5_000)]
+    counts = {word: number for number, word in enumerate(reversed(words))}
+    query = parse_query(" ".join(words), frequency=lambda term: counts[term])
+    assert len(query.terms) <= MAX_TERMS
+    assert [word.text for word in query.words] == words[-MAX_TERMS:]
+    assert len(parse_query("/".join(words)).terms) <= MAX_TERMS
+
+
+def test_common_terms_can_be_kept_from_selecting_but_never_all() -> None:
+    query = parse_query("zebra apple")
+    assert query.match_any({"apple", "appl"}) == '"zebra" OR "zebr"'
+    assert query.match_any(query.terms) == query.match_any()
+
+
+@given(st.text(), st.text())
+def test_a_phrase_cut_from_a_text_is_found_in_it(before: str, behind: str) -> None:
+    key = phrase_key("alpha beta")
+    assert key in phrase_key(f"{before} alpha beta {behind}")
+
+
+def test_held_words_are_counted_for_the_search_without_an_index() -> None:
+    terms = set(index_terms("retries of src/auth/token.py, 连接池").split())
+
+    def held(text: str) -> tuple[int, int]:
+        query: SearchQuery = parse_query(text)
+        return words_held(query, terms), len(query.words)
+
+    assert held("retry token") == (2, 2)
+    assert held("token.py missing") == (1, 2)
+    assert held("token_py") == (1, 1)
+    assert held("池 连接") == (2, 2)
+    assert held("auth-token") == (1, 1)
+    assert held("auth-cookie") == (0, 1)

@@ -1,0 +1,116 @@
+"""The order of hits: words held, relevance, context, ties."""
+
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemory.retrieval.ranking import Candidate, Held, common_terms, rank
+
+
+def order(*candidates: Candidate) -> list[str]:
+    return [ranked.candidate.id for ranked in rank(candidates)]
+
+
+@pytest.mark.covers("retrieval.ranking.held")
+def test_holding_all_words_stands_above_any_relevance() -> None:
+    some = Candidate(id="some", relevance=90.0)
+    every = Candidate(id="every", relevance=1.0, held=Held.ALL)
+    exact = Candidate(id="exact", relevance=0.5, held=Held.EXACT)
+    assert order(some, every, exact) == ["exact", "every", "some"]
+
+
+@pytest.mark.covers("retrieval.ranking.context")
+def test_a_weak_hit_beside_a_strong_one_is_lifted() -> None:
+    strong = Candidate(id="strong", relevance=10.0, chars=100, group="t", following="weak")
+    weak = Candidate(id="weak", relevance=2.0, chars=100, group="t", previous="strong")
+    alone = Candidate(id="alone", relevance=5.0, chars=100, group="u")
+    assert order(alone, weak, strong) == ["strong", "weak", "alone"]
+    flat = rank([alone, weak, strong], neighbour_weight=0, parent_weight=0)
+    assert [r.candidate.id for r in flat] == ["strong", "alone", "weak"]
+
+
+@pytest.mark.covers("retrieval.ranking.context")
+def test_nothing_is_overtaken_by_what_it_lifts() -> None:
+    best = Candidate(id="b", relevance=10.0, chars=100, group="t", previous="a", following="c")
+    before = Candidate(id="a", relevance=9.9, chars=100, group="t", following="b")
+    behind = Candidate(id="c", relevance=9.9, chars=100, group="t", previous="b")
+    assert order(before, best, behind)[0] == "b"
+
+
+@pytest.mark.covers("retrieval.ranking.context")
+def test_a_long_entry_leans_less_on_its_context() -> None:
+    lead = Candidate(id="lead", relevance=10.0, chars=900, group="t", following="x")
+    alone = Candidate(id="alone", relevance=5.5, chars=100)
+    short = Candidate(id="x", relevance=1.0, chars=100, group="t", previous="lead")
+    long = Candidate(id="x", relevance=1.0, chars=900, group="t", previous="lead")
+    assert order(lead, alone, short) == ["lead", "x", "alone"]
+    assert order(lead, alone, long) == ["lead", "alone", "x"]
+
+
+def test_entries_that_do_not_match_are_never_added() -> None:
+    only = Candidate(id="only", relevance=1.0, group="t", previous="p", following="f")
+    assert order(only) == ["only"]
+    assert rank([]) == []
+
+
+@pytest.mark.covers("retrieval.ranking.ties")
+def test_ties_fall_to_importance_confidence_the_newer_and_the_id() -> None:
+    ordered = [
+        Candidate(id="a", relevance=1, importance=5),
+        Candidate(id="b", relevance=1, confidence=0.9),
+        Candidate(id="c", relevance=1, confidence=0.1),
+        Candidate(id="d", relevance=1, updated_at="2026-02-02"),
+        Candidate(id="e", relevance=1, updated_at="2026-01-01"),
+        Candidate(id="f", relevance=1),
+        Candidate(id="g", relevance=1),
+    ]
+    shuffled = random.Random(2).sample(ordered, len(ordered))
+    assert order(*shuffled) == list("abcdefg")
+
+
+CANDIDATES = st.lists(
+    st.builds(
+        Candidate,
+        id=st.uuids().map(str),
+        relevance=st.floats(0, 50),
+        held=st.sampled_from(Held),
+        chars=st.integers(0, 2000),
+        group=st.sampled_from([None, "a", "b"]),
+        importance=st.integers(1, 5),
+    ),
+    unique_by=lambda candidate: candidate.id,
+    max_size=30,
+)
+
+
+@given(CANDIDATES, st.randoms())
+@pytest.mark.covers("retrieval.ranking.stable")
+def test_the_order_is_total_and_scores_never_rise(
+    candidates: list[Candidate], chance: random.Random
+) -> None:
+    ranked = rank(candidates)
+    assert sorted(r.candidate.id for r in ranked) == sorted(c.id for c in candidates)
+    scores = [r.score for r in ranked]
+    assert scores == sorted(scores, reverse=True)
+    held = [r.candidate.held for r in ranked]
+    assert held == sorted(held, reverse=True)
+    again = rank(chance.sample(candidates, len(candidates)))
+    assert [r.candidate.id for r in again] == [r.candidate.id for r in ranked]
+
+
+@given(CANDIDATES)
+@pytest.mark.covers("retrieval.ranking.context")
+def test_the_most_relevant_of_equal_holders_stays_first(candidates: list[Candidate]) -> None:
+    alike = [replace(candidate, held=Held.SOME) for candidate in candidates]
+    if alike:
+        assert rank(alike)[0].candidate.relevance == max(c.relevance for c in alike)
+
+
+@pytest.mark.covers("retrieval.ranking.common")
+def test_terms_of_every_fifth_entry_select_nothing_in_a_large_project() -> None:
+    counts = {"the": 20_000, "webhook": 4_000, "edge": 4_001}
+    assert common_terms(counts, 20_000) == {"the", "edge"}
+    assert common_terms(counts, 19_999) == frozenset()
