@@ -19,7 +19,7 @@ from schemory.storage.sqlite import search
 from schemory.storage.sqlite.store import SqliteStore
 
 WRITE = WriteContext(operation="test")
-GARBAGE = f"UPDATE node_index_1_data SET block = x'{Random(7).randbytes(300).hex()}'"
+GARBAGE = "UPDATE node_index_1_data SET block = x'{}'".replace("{}", Random(7).randbytes(300).hex())
 DAMAGES = {
     "garbage in every block": GARBAGE,
     "garbage in the postings": f"{GARBAGE} WHERE id > 10",
