@@ -44,7 +44,7 @@ class SqliteMemoryReader:
         space: Where; a project that does not exist reads as empty.
         project_id: Its text id.
         terms: The rules of the search index.
-        statistics: What searches remember; None inside a write transaction.
+        statistics: What searches remember; None where uncommitted rows are seen.
     """
 
     def __init__(

@@ -68,7 +68,9 @@ def find_matches(search: Search, figures: Figures, terms: IndexTerms, state: Ind
             if not is_index_fault(error):
                 raise
         else:
-            if found.matches or answers_for(search.space, terms):
+            # An outdated index need not know the terms that the question would be asked with.
+            is_outdated = state is IndexState.OUTDATED
+            if found.matches or is_outdated or answers_for(search.space, terms):
                 return replace(found, index=state)
     return scan(search, terms, holds, figures.entries)
 

@@ -35,11 +35,16 @@ Tx = TypeVar("Tx", bound=Writing)
 
 
 class MemoryHalf(ABC):
-    """The verbs of project memory; the store beneath gives connections and transactions."""
+    """The verbs of project memory; the store beneath gives connections and transactions.
 
-    def __init__(self, terms: IndexTerms | None) -> None:
+    Args:
+        terms: How entries are indexed; None = every verb is refused.
+        statistics: What searches remember; None where snapshots see what is not committed.
+    """
+
+    def __init__(self, terms: IndexTerms | None, statistics: Statistics | None) -> None:
         self._terms = terms
-        self._statistics = Statistics()
+        self._statistics = statistics
 
     @property
     @abstractmethod

@@ -103,7 +103,10 @@ class EntryWriter:
         rows = entry_rows(self._space, row_ids)
         if keeps_past:
             self._entry.keep(Kind.ENTRY, rows.values())
-            past = "INSERT INTO memory_entry_past (project, id, row_id) VALUES (?, ?, ?)"
+            past = """
+                INSERT INTO memory_entry_past (project, id, row_id) VALUES (?, ?, ?)
+                ON CONFLICT DO NOTHING
+            """
             old = (r for r in rows.values() if not self._entry.is_new(Kind.ENTRY, r[0]))
             self._space.write(past, ((row[1], row[0]) for row in old))
         entries = {i: entry_of_row(row, self._project_id) for i, row in rows.items()}

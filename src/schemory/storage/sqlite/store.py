@@ -26,6 +26,7 @@ from schemory.storage.sqlite.failures import readonly_error, store_error, transl
 from schemory.storage.sqlite.graph import SqliteGraphReader
 from schemory.storage.sqlite.ledger import LedgerEntry
 from schemory.storage.sqlite.locks import WriteQueue, busy_error, patience, wal_writer
+from schemory.storage.sqlite.memory_statistics import Statistics
 from schemory.storage.sqlite.memory_store import MemoryHalf, Tx, Writing
 from schemory.storage.sqlite.migrate import is_current
 from schemory.storage.sqlite.opening import (
@@ -57,7 +58,7 @@ class SqliteStore(MemoryHalf):
     def __init__(
         self, target: Target, *, now: Clock, ids: IdMaker, terms: IndexTerms | None
     ) -> None:
-        super().__init__(terms)
+        super().__init__(terms, Statistics() if target.path else None)
         self._target = target
         self._now = now
         self._ids = ids

@@ -55,6 +55,7 @@ class Writers:
         self.nodes.forget(indexed_up_to)
         self.edges.forget()
         self._node_ids.forget()
+        self.__dict__.pop("memory", None)
 
     def delete_nodes(self, ids: Sequence[int], *, keeps_past: bool = True) -> int:
         """Delete nodes and every edge that touches them; returns how many edges went."""
