@@ -3,18 +3,22 @@
 A new backend joins by one line in `BACKENDS`; every contract test then runs on it.
 """
 
+import hashlib
 import itertools
 import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from schemory.model.entry import Entry, SourceType
 from schemory.model.moment import Clock, IdMaker
+from schemory.retrieval.tokens import TOKENS_VERSION, index_terms
 from schemory.storage.jsonl import JsonlStore
+from schemory.storage.memory_protocols import IndexTerms
 from schemory.storage.protocols import GraphStore
 from schemory.storage.sqlite.store import SqliteStore
 
@@ -51,6 +55,15 @@ BACKENDS: dict[str, StoreMaker] = {
     "jsonl": _graph_file,
 }
 VOLATILE = frozenset({"sqlite-memory"})
+
+
+INDEX_TERMS = IndexTerms(TOKENS_VERSION, index_terms)
+
+MEMORY_BACKENDS: dict[str, Callable[[Path], str | Path]] = {
+    "sqlite-memory": lambda _folder: ":memory:",
+    "sqlite-disk": lambda folder: folder / "memory.db",
+}
+"""Stores that hold project memory: where each puts it in a folder."""
 
 
 class StandingClock:
@@ -113,3 +126,55 @@ def open_again(
     yield open_one
     for one in opened:
         one.close()
+
+
+@pytest.fixture
+def index_rules() -> IndexTerms:
+    """How the product indexes entries."""
+    return INDEX_TERMS
+
+
+@pytest.fixture(params=list(MEMORY_BACKENDS))
+def memory_store(
+    request: pytest.FixtureRequest, tmp_path: Path, clock: Clock, ids: IdMaker
+) -> Iterator[SqliteStore]:
+    """An empty store of each backend that holds project memory."""
+    place = MEMORY_BACKENDS[request.param](tmp_path)
+    opened = SqliteStore.open(place, now=clock, ids=ids, terms=INDEX_TERMS)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def memory_on_disk(tmp_path: Path, clock: Clock, ids: IdMaker) -> Iterator[SqliteStore]:
+    """An empty store with project memory in the file `memory.db` of the test's folder."""
+    opened = SqliteStore.open(tmp_path / "memory.db", now=clock, ids=ids, terms=INDEX_TERMS)
+    yield opened
+    opened.close()
+
+
+EntryMaker: TypeAlias = Callable[..., Entry]
+"""Makes an entry from its content and any other fields."""
+
+
+@pytest.fixture
+def new_entry() -> EntryMaker:
+    """Makes entries of project `p`, ids `e001`, `e002`, …, one second apart."""
+    counter = itertools.count(1)
+
+    def make(content: str, **fields: Any) -> Entry:
+        number = next(counter)
+        moment = f"2026-03-08T09:{number // 60:02}:{number % 60:02}.000Z"
+        facts: dict[str, Any] = {
+            "id": f"e{number:03}",
+            "project_id": "p",
+            "scope": "backend",
+            "topic": "auth",
+            "source_type": SourceType.AGENT_NOTE,
+            "created_at": moment,
+            "updated_at": moment,
+        }
+        sha = hashlib.sha256(content.encode()).hexdigest()
+        return Entry(content=content, content_sha256=sha, **(facts | fields))
+
+    return make
