@@ -127,6 +127,7 @@ def _identity(
     rules: ProjectRules,
 ) -> ProjectIdentity:
     root = repository.main_root if repository else folder
+    checkout = repository.work_tree if repository else folder
     remote = repository.remote_id if repository else None
     env_id, env_warnings = (None, ()) if given else _env_id(env, rules.max_id_chars)
     if given is not None:
@@ -143,6 +144,7 @@ def _identity(
         display_name=_display_name(env, root, remote),
         canonical_path=str(folder if resolved_by is ResolvedBy.ARGUMENT else root),
         folder=str(folder),
+        root=str(folder if resolved_by is ResolvedBy.ARGUMENT else checkout),
         git_remote=remote.removeprefix(GIT_PREFIX) if remote else None,
         settings=env.values,
         warnings=(*env.warnings, *env_warnings, *(repository.warnings if repository else ())),

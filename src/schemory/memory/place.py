@@ -4,7 +4,6 @@ A cloned repository is untrusted: its `.env` may name the project, give it a def
 allowed tags, and lower limits; whatever else it says does not count. Source: memory.md §2, §3.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +14,8 @@ from schemory.identity.resolve import ProjectRules, real_roots, resolve_project
 from schemory.memory.inputs import ProjectRef
 from schemory.memory.labels import label_fault, normal_label, normal_tag
 from schemory.memory.settings import Limits, MemorySettings
-from schemory.model.project import ProjectIdentity
+from schemory.model.entry import Project
+from schemory.model.project import ProjectIdentity, moved_project_warning
 
 _SCOPE_DEFAULT = "MEMORY_SCOPE_DEFAULT"
 _ALLOWED_TAGS = "MEMORY_ALLOWED_TAGS"
@@ -107,9 +107,7 @@ def _not_yours(allowed: tuple[str, ...]) -> InvalidParamError:
     return InvalidParamError(message, problems=[problem], suggestions=[hint])
 
 
-def _limits(
-    settings: MemorySettings, project: ProjectIdentity
-) -> tuple[Limits, tuple[str, ...]]:
+def _limits(settings: MemorySettings, project: ProjectIdentity) -> tuple[Limits, tuple[str, ...]]:
     current = settings.limits.by_key()
     warnings: list[str] = []
     for env in (settings.folder_env, project.settings):
@@ -142,3 +140,13 @@ def _allowed_tags(settings: MemorySettings, project: ProjectIdentity) -> tuple[s
 def _domain_value(key: str, settings: MemorySettings, project: ProjectIdentity) -> str | None:
     """Return what the project's `.env` says, else that of the server's working folder."""
     return project.settings.get(key) or settings.folder_env.get(key)
+
+
+def moved_warning(place: Place, stored: Project | None) -> tuple[str, ...]:
+    """Return what to say when an id from a `.env` was last used from another place."""
+    if stored is None:
+        return ()
+    warning = moved_project_warning(
+        place.project, last_path=stored.canonical_path, last_remote=stored.git_remote
+    )
+    return (warning,) if warning else ()

@@ -30,6 +30,7 @@ from schemory.memory.inputs import (
     UnlinkRequest,
 )
 from schemory.memory.place import Place
+from schemory.memory.record import Record
 from schemory.memory.results import (
     AuditListed,
     AuditPruned,
@@ -50,7 +51,7 @@ from schemory.memory.results import (
     StatusChanged,
 )
 from schemory.memory.settings import MemorySettings
-from schemory.memory.work import Record, Work
+from schemory.memory.work import Work
 from schemory.model.author import NOBODY, Author
 from schemory.model.jsonvalue import Json
 from schemory.model.moment import Clock, IdMaker
@@ -176,7 +177,9 @@ class ProjectMemory:
         by: Author = NOBODY,
     ) -> StatusChanged:
         """Mark an entry as no longer true; again = no change."""
-        return lifecycle.invalidate_entry(self.work, ref, entry_id, reason, by, allow_secret)
+        return lifecycle.invalidate_entry(
+            self.work, ref, entry_id, reason, by, allow_secret=allow_secret
+        )
 
     def archive_entry(
         self, ref: ProjectRef, entry_id: str, *, by: Author = NOBODY
@@ -224,8 +227,6 @@ class ProjectMemory:
         """Build the project's search index anew."""
         return writing.rebuild_index(self.work, ref, by)
 
-    def prune_audit(
-        self, ref: ProjectRef | None, before: str, *, by: Author = NOBODY
-    ) -> AuditPruned:
+    def prune_audit(self, ref: ProjectRef | None, before: str) -> AuditPruned:
         """Delete audit rows older than `before`; without a project those of all projects."""
-        return audit.prune_audit(self.work, ref, before, by)
+        return audit.prune_audit(self.work, ref, before)

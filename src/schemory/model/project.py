@@ -34,6 +34,8 @@ class ProjectIdentity:
             repository), or None when only an id was given.
         folder: The real path of the folder that was asked about; below `canonical_path` for a
             nested folder, elsewhere for a worktree.
+        root: The real path that stored source paths are relative to: the top folder of the
+            checkout that was asked about, or with an explicit id the folder itself.
         git_remote: Host and path of the remote, without user, token or scheme.
         settings: Project-domain settings of its `.env`, as text.
         warnings: What the caller should tell.
@@ -44,6 +46,7 @@ class ProjectIdentity:
     display_name: str
     canonical_path: str | None = None
     folder: str | None = None
+    root: str | None = None
     git_remote: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
     warnings: tuple[str, ...] = ()

@@ -1,0 +1,83 @@
+"""What of a write's arguments may be recorded: every free text becomes its length and hash.
+
+Texts that seem to hold a credential, and whatever is recorded beside them, have no hash: a short
+password could be guessed from it. Source: memory.md §8.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from schemory.model.jsonvalue import Json, compact
+from schemory.model.text import encodable
+from schemory.safety.secrets import find_secrets
+
+_PLAIN_KEYS = frozenset(
+    {
+        *("importance", "confidence", "dedupe", "allow_secret", "expected_revision", "confirm"),
+        *("limit", "offset", "max_chars", "include_history", "include_content", "explain"),
+        *("overwrite", "confirm_replace", "dry_run"),
+        *("include_archived", "include_invalidated", "include_superseded"),
+    }
+)
+"""Arguments that are numbers or switches."""
+
+_WORD_KEYS = frozenset(
+    {
+        *("entry_id", "source_entry_id", "target_entry_id", "link_id", "source_type", "relation"),
+        *("status", "mode", "direction", "format", "on_conflict", "kind"),
+    }
+)
+"""Arguments that are ids or one of a few words; anything else in their place is free text."""
+
+_WORD = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_MAX_ITEMS = 50
+
+
+def redacted(arguments: Mapping[str, Json], *, with_hashes: bool) -> dict[str, Json]:
+    """Return `arguments` as they may be recorded.
+
+    >>> redacted({"importance": 4, "title": "Hi"}, with_hashes=False)
+    {'importance': 4, 'title': {'field': 'title', 'bytes': 2, 'chars': 2}}
+    """
+    return {
+        encodable(key)[:80]: _redacted(encodable(key)[:80], value, with_hashes=with_hashes)
+        for key, value in arguments.items()
+        if value is not None
+    }
+
+
+def holds_secret(arguments: Mapping[str, Json]) -> bool:
+    """Return whether any text of the arguments seems to hold a credential."""
+    return any(find_secrets(text, precise_only=False) for text in _texts(list(arguments.values())))
+
+
+def _redacted(key: str, value: Json, *, with_hashes: bool) -> Json:
+    if key in _PLAIN_KEYS and isinstance(value, bool | int | float):
+        return value
+    if key in _WORD_KEYS and isinstance(value, str) and _WORD.fullmatch(value):
+        return value
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        shown = value[:_MAX_ITEMS]
+        return [_digest(f"{key}[{n}]", item, with_hashes) for n, item in enumerate(shown)]
+    return _digest(key, value, with_hashes)
+
+
+def _digest(field: str, value: Json, with_hashes: bool) -> dict[str, Json]:  # noqa: FBT001 (private)
+    text = value if isinstance(value, str) else compact(value)
+    data = text.encode("utf-8", "surrogatepass")
+    digest: dict[str, Json] = {"field": field}
+    if with_hashes:
+        digest["sha256"] = hashlib.sha256(data).hexdigest()
+    return {**digest, "bytes": len(data), "chars": len(text)}
+
+
+def _texts(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, Sequence):
+        for inner in value:
+            yield from _texts(inner)

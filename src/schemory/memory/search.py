@@ -1,0 +1,263 @@
+"""Searching one project's memory (memory.md §5 and §6)."""
+
+from dataclasses import replace
+
+from schemory.memory.duplicates import copies_of
+from schemory.memory.faults import invalid, refuse
+from schemory.memory.filters import search_filter
+from schemory.memory.inputs import ProjectRef, SearchRequest
+from schemory.memory.limiting import limited
+from schemory.memory.ranked import MAX_DEPTH, Ranking, Standing, parse, rank_project
+from schemory.memory.results import LeftOut, ScoreParts, SearchHit, SearchPage
+from schemory.memory.trust import verification_hint, warning_codes
+from schemory.memory.work import Reading, Work
+from schemory.model.entry import Entry, Status
+from schemory.retrieval.query import SearchQuery
+from schemory.retrieval.snippets import make_snippet
+from schemory.storage.memory_protocols import (
+    EntryFilter,
+    IndexState,
+    MemoryReader,
+    NameCount,
+)
+from schemory.storage.protocols import Position
+
+NO_HIT_HINT = (
+    "Nothing stored matches; nothing is made up in its place. "
+    "Look into the docs, the code and the tickets, and save what you find out."
+)
+EMPTY_HINT = (
+    "This project's memory is empty. "
+    "Look into the docs, the code and the tickets, and save what you find out."
+)
+NOTHING_TO_SEARCH_HINT = (
+    "The query holds no letter or digit, so there is nothing to search for. "
+    "Search for a word, or leave the query blank to list the newest entries."
+)
+DAMAGED_WARNING = (
+    "The search index is damaged or missing: the newest entries were scanned instead. "
+    "memory_rebuild_index mends it."
+)
+OUTDATED_WARNING = (
+    "The search index was made by other rules; the next write, or memory_rebuild_index, renews it."
+)
+_PARTIAL_WARNING = "Not every entry was looked at; narrow the search by scope, topic or date."
+_NAMES_IN_HINT = 10
+_LEFT_OUT = 10
+
+RANKED, LISTED = "ranked", "listed"
+"""What a position counts: places of a ranking, or of a listing."""
+
+
+def search_project(work: Work, ref: ProjectRef, request: SearchRequest) -> SearchPage:
+    """Return a page of one project's entries that match, best first."""
+    with work.reading(ref) as reading:
+        entry_filter = search_filter(request, work.now())
+        limit = limited(request.limit, reading)
+        if not request.query.strip():
+            return _listed(reading, request, entry_filter, limit)
+        query = parse(reading.reader, request.query)
+        if query.is_empty:
+            return _page(reading, (), hint=NOTHING_TO_SEARCH_HINT)
+        return _searched(reading, request, query, entry_filter, limit)
+
+
+def index_warnings(state: IndexState, *, is_partial: bool = False) -> list[str]:
+    """Return what to say of the index that a search went through."""
+    told = {IndexState.DAMAGED: [DAMAGED_WARNING], IndexState.OUTDATED: [OUTDATED_WARNING]}
+    return [*told.get(state, []), *([_PARTIAL_WARNING] if is_partial else [])]
+
+
+def listed_hit(entry: Entry, position: Position) -> SearchHit:
+    """Return an entry of a listing: nothing was searched for, so it has no score."""
+    return SearchHit(
+        entry=entry,
+        snippet=make_snippet(entry.content, SearchQuery("")),
+        score=0.0,
+        match=None,
+        verification_hint=verification_hint(entry.status),
+        codes=warning_codes(entry),
+        position=position,
+    )
+
+
+def ranked_hit(
+    entry: Entry,
+    query: SearchQuery,
+    place: Standing,
+    *,
+    is_scan: bool,
+    position: Position,
+    parts: ScoreParts | None,
+) -> SearchHit:
+    """Return a hit of a search."""
+    return SearchHit(
+        entry=entry,
+        snippet=_snippet(entry, query),
+        score=place.score,
+        match="like" if is_scan else "fts",
+        verification_hint=verification_hint(entry.status),
+        codes=warning_codes(entry),
+        position=position,
+        parts=parts,
+    )
+
+
+def score_parts(query: SearchQuery, place: Standing, held: frozenset[int]) -> ScoreParts:
+    """Return how a hit came to its place."""
+    ranked = place.ranked
+    return ScoreParts(
+        held=ranked.candidate.held.name.lower(),
+        relevance=round(ranked.candidate.relevance, 4),
+        from_neighbour=round(ranked.from_neighbour, 4),
+        from_parent=round(ranked.from_parent, 4),
+        words=tuple(word.text for n, word in enumerate(query.words) if n in held),
+    )
+
+
+def position_of(after: Position | None, kind: str, length: int) -> Position:
+    """Return what a position holds behind its kind; () = from the beginning.
+
+    Raises:
+        InvalidParamError: It is no position of such a page.
+    """
+    if after is None:
+        return ()
+    if len(after) < length + 1 or after[0] != kind:
+        hint = "Leave cursor out to start from the beginning."
+        raise refuse(invalid("cursor", "does not belong to this search", suggestion=hint))
+    return after[1:]
+
+
+def _snippet(entry: Entry, query: SearchQuery) -> str:
+    """Return the telling passage of the content, or of the summary where only that has a match."""
+    snippet = make_snippet(entry.content, query)
+    if ">>>" not in snippet and entry.summary:
+        other = make_snippet(entry.summary, query)
+        return other if ">>>" in other else snippet
+    return snippet
+
+
+def _listed(
+    reading: Reading, request: SearchRequest, entry_filter: EntryFilter, limit: int
+) -> SearchPage:
+    after = position_of(request.after, LISTED, 0) or None
+    page = reading.reader.list_entries(entry_filter, after=after, limit=limit)
+    hits = tuple(listed_hit(hit.entry, (LISTED, *hit.position)) for hit in page.hits)
+    more = None if page.more is None else (LISTED, *page.more)
+    return _page(reading, hits, more=more)
+
+
+def _searched(
+    reading: Reading,
+    request: SearchRequest,
+    query: SearchQuery,
+    entry_filter: EntryFilter,
+    limit: int,
+) -> SearchPage:
+    start = _offset(position_of(request.after, RANKED, 1))
+    ranking = rank_project(reader := reading.reader, query, entry_filter, depth=start + limit + 1)
+    reading.warnings += index_warnings(ranking.matches.index, is_partial=ranking.matches.is_partial)
+    shown, end, copies = _choose(reader, ranking, start, limit)
+    held = (
+        reader.held_groups(ranking.groups, [p.entry_id for _, p in shown])
+        if request.explain
+        else None
+    )
+    entries = reader.find_entries(place.entry_id for _, place in shown)
+    hits = tuple(
+        ranked_hit(
+            entries[place.entry_id],
+            query,
+            place,
+            is_scan=ranking.is_scan,
+            position=(RANKED, at + 1),
+            parts=None
+            if held is None
+            else score_parts(query, place, held.get(place.entry_id, frozenset())),
+        )
+        for at, place in shown
+    )
+    more = (RANKED, end) if end < min(len(ranking.places), MAX_DEPTH) else None
+    left_out = (*copies, *_retired(reader, ranking, entry_filter)) if request.explain else ()
+    return _page(reading, hits, more=more, dropped=query.dropped, left_out=left_out)
+
+
+def _offset(position: Position) -> int:
+    if not position:
+        return 0
+    at = position[0]
+    if not isinstance(at, int) or not 0 <= at <= MAX_DEPTH:
+        raise refuse(invalid("cursor", "does not belong to this search"))
+    return at
+
+
+def _choose(
+    reader: MemoryReader, ranking: Ranking, start: int, limit: int
+) -> tuple[list[tuple[int, Standing]], int, list[LeftOut]]:
+    """Return `limit` places from `start` on that are no copies, where they end, and the copies."""
+    rank_of = {place.entry_id: at for at, place in enumerate(ranking.places)}
+    shown: list[tuple[int, Standing]] = []
+    left_out: list[LeftOut] = []
+    at = start
+    end = min(len(ranking.places), MAX_DEPTH)
+    while at < end and len(shown) < limit:
+        stretch = ranking.places[at : min(end, at + limit - len(shown))]
+        copies = copies_of(reader, [place.entry_id for place in stretch], rank_of)
+        for place in stretch:
+            original = copies.get(place.entry_id)
+            if original is None:
+                shown.append((at, place))
+            else:
+                left_out.append(_copy(place, original))
+            at += 1
+    return shown, at, left_out
+
+
+def _copy(place: Standing, original: str) -> LeftOut:
+    return LeftOut(entry_id=place.entry_id, reason="duplicate", status=place.status, of=original)
+
+
+def _retired(reader: MemoryReader, ranking: Ranking, entry_filter: EntryFilter) -> list[LeftOut]:
+    """Return the best matches that are left out for their status."""
+    others = tuple(status for status in Status if status not in entry_filter.statuses)
+    if not entry_filter.statuses or not others:
+        return []
+    matches = reader.match(
+        ranking.groups, replace(entry_filter, statuses=others), limit=_LEFT_OUT
+    ).matches
+    return [
+        LeftOut(entry_id=match.id, reason="status", status=match.status)
+        for match in matches[:_LEFT_OUT]
+    ]
+
+
+def _page(
+    reading: Reading,
+    hits: tuple[SearchHit, ...],
+    *,
+    more: Position | None = None,
+    hint: str | None = None,
+    dropped: tuple[str, ...] = (),
+    left_out: tuple[LeftOut, ...] = (),
+) -> SearchPage:
+    scopes, topics = _known_names(reading.reader) if not hits else ((), ())
+    if not hits and hint is None:
+        hint = NO_HIT_HINT if any(reading.reader.count_statuses().values()) else EMPTY_HINT
+    return SearchPage(
+        project=reading.place.project,
+        warnings=reading.told(),
+        hits=hits,
+        more=more,
+        hint=hint,
+        scopes=scopes,
+        topics=topics,
+        dropped=dropped,
+        left_out=left_out,
+    )
+
+
+def _known_names(reader: MemoryReader) -> tuple[tuple[NameCount, ...], tuple[NameCount, ...]]:
+    active = EntryFilter(statuses=(Status.ACTIVE,))
+    scopes = reader.list_names("scope", active, limit=_NAMES_IN_HINT)
+    return scopes, reader.list_names("topic", active, limit=_NAMES_IN_HINT)
