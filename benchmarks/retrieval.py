@@ -36,7 +36,7 @@ from typing import Any
 
 import apsw
 
-from schemory.retrieval.query import holds_phrases, parse_query
+from schemory.retrieval.query import SearchQuery, holds_literal, holds_phrases, parse_query
 from schemory.retrieval.ranking import Candidate, Held, common_terms, rank
 from schemory.retrieval.tokens import index_terms
 from schemory.retrieval.words import find_runs
@@ -327,7 +327,9 @@ class Engine:
                 if holds_phrases(query, document.title, document.text):
                     first = found.get(document.id)
                     relevance = first.relevance if first else score
-                    found[document.id] = self._candidate(document, relevance, held)
+                    found[document.id] = self._candidate(
+                        document, relevance, _with_literal(query, document, held)
+                    )
         return found
 
     def _candidate(self, document: Document, relevance: float, held: Held) -> Candidate:
@@ -341,6 +343,11 @@ class Engine:
             previous=before,
             following=behind,
         )
+
+
+def _with_literal(query: SearchQuery, document: Document, held: Held) -> Held:
+    is_literal = held > Held.SOME and holds_literal(query, document.title, document.text)
+    return Held.LITERAL if is_literal else held
 
 
 # Scoring

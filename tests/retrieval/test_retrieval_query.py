@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from schemory.retrieval.query import (
     MAX_TERMS,
     SearchQuery,
+    holds_literal,
     holds_phrases,
     parse_query,
     phrase_key,
@@ -47,11 +48,16 @@ class Index:
         for held, expression in ((Held.ALL, query.match_all()), (Held.EXACT, query.match_exact())):
             found |= {n: (found.get(n, (s,))[0], held) for n, s in self.match(expression).items()}
         candidates = [
-            Candidate(id=f"{n:06}", relevance=score, held=held)
+            Candidate(id=f"{n:06}", relevance=score, held=self._held(query, n, held))
             for n, (score, held) in found.items()
             if holds_phrases(query, self.texts[n])
         ]
         return [self.texts[int(r.candidate.id)] for r in rank(candidates)]
+
+    def _held(self, query: SearchQuery, number: int, held: Held) -> Held:
+        if held > Held.SOME and holds_literal(query, self.texts[number]):
+            return Held.LITERAL
+        return held
 
 
 PUNCTUATED = Index(
@@ -180,6 +186,16 @@ def test_a_quoted_phrase_stands_word_for_word() -> None:
     assert index.search('an unpaired " quote, letter') != []
     assert Index(CJK).search('"接池耗"') == [CJK[0]]
     assert Index(CJK).search('"池接"') == []
+
+
+@pytest.mark.covers("retrieval.query.literal")
+def test_signs_that_were_typed_put_the_text_that_holds_them_first() -> None:
+    texts = ["required required required", "fill in << REQUIRED >> here", "Name: <<REQUIRED>>"]
+    assert Index(texts).search("<<required>>")[0] == texts[2]
+    versions = ["python 3 11 3.11", "python 3/11, python 3/11", "see python-3.11"]
+    assert Index(versions).search("python-3.11")[0] == versions[2]
+    for plain in ("why does it fail?", "don't", "l'albero", "retry, then stop", "¿por qué?"):
+        assert parse_query(plain).literal == ""
 
 
 def test_an_empty_phrase_asks_for_nothing() -> None:

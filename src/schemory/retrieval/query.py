@@ -17,6 +17,8 @@ from schemory.retrieval.words import Run, find_runs, split_identifier
 MAX_TERMS = 64
 """As many terms a query asks for at most; an OR of 200,000 took 79 seconds."""
 
+_PROSE_SIGNS = "'\u2019\"\u201c\u201d\u201e,;?!"
+
 Alternatives = tuple[str, ...]
 """Terms of which any stands for the same thing."""
 
@@ -53,6 +55,8 @@ class SearchQuery:
         phrases: What must stand in a hit word for word, as `phrase_key` gives it.
         phrase_words: The words of the phrases, all of which a hit holds.
         dropped: Function words that were left out.
+        literal: The typed text, folded, when its signs say more than its words (`<<REQUIRED>>`,
+            `init.go:511`); else empty.
     """
 
     text: str
@@ -60,6 +64,7 @@ class SearchQuery:
     phrases: tuple[str, ...] = ()
     phrase_words: tuple[QueryWord, ...] = ()
     dropped: tuple[str, ...] = ()
+    literal: str = ""
 
     @property
     def is_empty(self) -> bool:
@@ -119,6 +124,7 @@ def parse_query(
         phrases=phrases,
         phrase_words=phrase_words,
         dropped=tuple(dropped),
+        literal=_literal(text),
     )
     return _limited(query, max_terms, frequency)
 
@@ -140,6 +146,14 @@ def holds_phrases(query: SearchQuery, *texts: str) -> bool:
         return True
     keys = [phrase_key(text) for text in texts]
     return all(any(phrase in key for key in keys) for phrase in query.phrases)
+
+
+def holds_literal(query: SearchQuery, *texts: str) -> bool:
+    """Return whether one of the original `texts` holds the query sign for sign, case aside.
+
+    Worth asking of hits that hold every word; False for a query of plain words.
+    """
+    return bool(query.literal) and any(query.literal in _plain(text) for text in texts)
 
 
 def words_held(query: SearchQuery, terms: Collection[str]) -> int:
@@ -168,6 +182,16 @@ def _quotes() -> re.Pattern[str]:
 def _without_phrases(text: str) -> tuple[str, list[str]]:
     quoted = [first or second for first, second in _quotes().findall(text)]
     return (_quotes().sub(" ", text), quoted) if quoted else (text, [])
+
+
+def _literal(text: str) -> str:
+    plain = _plain(text).rstrip("?!.,;:").lstrip("\u00bf\u00a1")
+    has_signs = any(not (c.isalnum() or c.isspace() or c in _PROSE_SIGNS) for c in plain)
+    return plain if has_signs else ""
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def _query_words(text: str) -> Iterator[QueryWord]:

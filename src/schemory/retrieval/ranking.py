@@ -32,11 +32,12 @@ Key: TypeAlias = Hashable
 
 
 class Held(IntEnum):
-    """How much of a query an entry holds; more is better."""
+    """How much of a query an entry holds: some words, all, identifiers whole, every sign."""
 
     SOME = 0
     ALL = 1
     EXACT = 2
+    LITERAL = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
