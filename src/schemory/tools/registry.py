@@ -40,10 +40,14 @@ class Caller:
     Attributes:
         author: Stored with what is written: client name/version, a principal, `cli`.
         client: Transport and client, for the ledger.
+        principal: Whom a token stands for, over HTTP; cursors belong to it.
+        projects: The only projects it may use; None = all.
     """
 
     author: str = ""
     client: str = ""
+    principal: str = ""
+    projects: tuple[str, ...] | None = None
 
 
 def ignore_progress(done: float, total: float | None, message: str) -> None:
@@ -105,6 +109,8 @@ class Tool:
             where older dialects have another shape; raises what no dialect allows.
         output_schema: Satisfied by successes and errors alike.
         toolset: `graph`, `memory`, `graph_query` or `admin`.
+        refused: Told of a call that broke the schema and never came to `handle`, as it was made.
+        is_long: May take long enough that other calls should not wait for it.
     """
 
     name: str
@@ -120,6 +126,8 @@ class Tool:
     accepted: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None
     items: str = ""
     rehearse: Callable[[Call], tuple[Problem, ...]] | None = None
+    refused: Callable[[Call], None] | None = None
+    is_long: bool = False
 
 
 class Registry(Mapping[str, Tool]):

@@ -48,9 +48,14 @@ def as_reply(structured: Mapping[str, Json], *, is_error: bool = False) -> Reply
     """Return `structured` as an answer whose text is the same object as compact JSON."""
     text = compact(structured)
     if not text_is_utf8(text):
-        structured = _cleaned_object(structured)
+        structured = sendable(structured)
         text = compact(structured)
     return Reply(structured=structured, text=text, is_error=is_error)
+
+
+def sendable(structured: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return `structured` with lone surrogates replaced, which no transport can carry."""
+    return _cleaned_object(structured)
 
 
 def _cleaned(value: Json) -> Json:

@@ -14,8 +14,17 @@ from schemory.schemas.catalog import CatalogChange, SchemaCatalog
 from schemory.tools.assembly import Assembly, ToolSettings, assemble
 from schemory.tools.bench import Bench
 from schemory.tools.instructions import instructions
+from schemory.tools.memory_replies import memory_error, memory_internal
 from schemory.tools.profiles import Price, Profile, price_of
-from schemory.tools.registry import Call, Caller, Reply, Tool, ignore_progress, never_cancelled
+from schemory.tools.registry import (
+    Call,
+    Caller,
+    Family,
+    Reply,
+    Tool,
+    ignore_progress,
+    never_cancelled,
+)
 from schemory.tools.replies import Replies, error_reply, internal_reply, shorten
 from schemory.tools.sifting import all_problems, sift
 from schemory.tools.validate import Examined, examine_arguments, extended, read_object
@@ -121,20 +130,24 @@ class Toolbox:
                 progress=progress or ignore_progress,
                 is_cancelled=is_cancelled or never_cancelled,
             )
-            reply = _perform(tool, _examined(tool, tools.accepted[name], arguments), call)
+            examined = _examined(tool, tools.accepted[name], arguments)
+            if examined.problems and tool.refused is not None:
+                tool.refused(replace(call, arguments=read_object(arguments)))
+            reply = _perform(tool, examined, call)
         except SchemoryError as error:
-            reply = error_reply(error, tools.rephrase)
+            is_memory = tool.family is Family.MEMORY
+            reply = memory_error(error) if is_memory else error_reply(error, tools.rephrase)
         except Exception as fault:  # noqa: BLE001 (an agent gets an id, the log the traceback)
-            reply = self._failed(fault)
+            reply = self._failed(fault, tool.family)
         return reply
 
-    def _failed(self, fault: Exception) -> Reply:
+    def _failed(self, fault: Exception, family: Family) -> Reply:
         import uuid  # noqa: PLC0415 (a start-up should not pay for failures)
 
         error_id = uuid.uuid4().hex[:12]
         if self.on_internal_error is not None:
             self.on_internal_error(error_id, fault)
-        return internal_reply(error_id)
+        return memory_internal(error_id) if family is Family.MEMORY else internal_reply(error_id)
 
     def _current(self) -> Assembly:
         """Return the tools for the schemas as they are now."""

@@ -4,7 +4,8 @@ The schema language is the subset that strict hosts accept (surfaces.md): type, 
 required, items, enum, additionalProperties, default, minimum, maximum, minLength, maxLength,
 minItems, maxItems. Some things go beyond it, and are never advertised: an object schema without
 `properties` takes any object, the type `ANYTHING` takes any value, the keyword `NO_TEXT` refuses a
-value written as text, `HIDDEN` keeps a property out of messages, and a null bound is none.
+value written as text, `HIDDEN` keeps a property out of messages, `NULLABLE` hands a null on, and a
+null bound is none.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,6 +28,9 @@ NO_TEXT: Final = "x-no-text"
 
 HIDDEN: Final = "x-hidden"
 """Private keyword: accepted, but not among what messages say an object takes."""
+
+NULLABLE: Final = "x-nullable"
+"""Private keyword: null is a value of its own here, not the same as leaving the argument out."""
 
 ANYTHING: Final = "any"
 """Private type: any JSON value, as it is."""
@@ -225,6 +229,8 @@ class _Checker:
                     result[key] = item
             elif item is not None:
                 result[key] = self.check(known[key], item, member_path(path, key))
+            elif known[key].get(NULLABLE):
+                result[key] = None
         for key, expected in known.items():
             if key in required and value.get(key) is None:
                 self._missing(key, schema, value, path)

@@ -1,0 +1,211 @@
+"""`memory_status`, `memory_add_entry`, `memory_update_entry`: the memory's first three tools."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from schemory.memory.inputs import EntryUpdate, NewEntry
+from schemory.memory.results import EntryAdded, EntryUpdated, MemoryStatus
+from schemory.model.entry import MAX_IMPORTANCE, MIN_IMPORTANCE, Entry
+from schemory.model.jsonvalue import Json
+from schemory.tools.fitting import counted
+from schemory.tools.memory_bench import (
+    ALLOW_SECRET,
+    COUNT,
+    FLAG,
+    TEXT,
+    TEXTS,
+    MemoryBench,
+    MemorySpec,
+    author_of,
+    flag_of,
+    ref_of,
+    text_of,
+    texts_of,
+    whole_of,
+)
+from schemory.tools.memory_replies import memory_reply, success_data, with_warnings
+from schemory.tools.memory_search import SOURCE_TYPE
+from schemory.tools.memory_wire import COUNTS, FEATURES, TWINS
+from schemory.tools.registry import Call, Effect, Reply
+from schemory.tools.validate import NULLABLE
+
+_IMPORTANCE: Final[Mapping[str, Json]] = {
+    "type": "integer",
+    "minimum": MIN_IMPORTANCE,
+    "maximum": MAX_IMPORTANCE,
+}
+_CONFIDENCE: Final[Mapping[str, Json]] = {"type": "number", "minimum": 0, "maximum": 1}
+_FIELDS: Final[Mapping[str, Json]] = {
+    **dict.fromkeys(("scope", "topic", "title", "content", "summary"), TEXT),
+    "source_type": SOURCE_TYPE,
+    **dict.fromkeys(("source_ref", "source_path", "source_uri"), TEXT),
+    "tags": TEXTS,
+    "importance": _IMPORTANCE,
+    "confidence": _CONFIDENCE,
+}
+_CLEARED: Final[Mapping[str, Json]] = {key: {NULLABLE: True} for key in _FIELDS}
+"""A null clears an optional field; which ones are optional the memory knows."""
+
+_GRAPH: Final[Mapping[str, Json]] = {
+    "type": "object",
+    "properties": {
+        "space": TEXT,
+        "nodes": {"type": "integer"},
+        "edges": {"type": "integer"},
+        "node_types": {"type": "object", "properties": {}, "additionalProperties": True},
+    },
+    "required": ["space", "nodes", "edges"],
+}
+_WRITTEN: Final[Mapping[str, Json]] = {
+    "entry_id": TEXT,
+    "status": TEXT,
+    "revision": COUNT,
+    "similar": TWINS,
+}
+
+
+def _status(bench: MemoryBench, call: Call) -> Reply:
+    status = bench.memory.status(ref_of(call))
+    counts: dict[str, Json] = {"entries": status.entries}
+    counts |= {str(name): count for name, count in status.counts.items()}
+    data: dict[str, Json] = {
+        "db_path": status.location,
+        "counts": counts,
+        "features": dict(status.features),
+        "index": status.index.value,
+    }
+    if bench.graph_facts is not None:
+        data["graph"] = bench.graph_facts()
+    structured = success_data(status, data, with_project=True)
+    return memory_reply(structured, _status_text(status, structured))
+
+
+def _status_text(status: MemoryStatus, structured: Mapping[str, Any]) -> str:
+    project = status.project
+    lines = [f"Store: {status.location}"]
+    if project is not None:
+        where = f", {project.canonical_path}" if project.canonical_path else ""
+        told = f"told by {project.resolved_by}"
+        lines.append(f"Project: {project.id} ({project.display_name}{where}; {told})")
+    by_status = ", ".join(f"{count} {name}" for name, count in status.counts.items() if count)
+    lines.append(f"Memory: {status.entries} entries ({by_status})" if by_status else _EMPTY)
+    if "graph" in structured:
+        graph = structured["graph"]
+        lines.append(
+            f"Graph: {counted(graph['nodes'], 'node')}, {counted(graph['edges'], 'edge')}"
+            f" in space {graph['space']}"
+        )
+    on = [name for name, is_on in status.features.items() if is_on]
+    lines.append(f"Switched on: {', '.join(on) or 'nothing'}; search index {status.index}")
+    return with_warnings("\n".join(lines), status.warnings)
+
+
+_EMPTY: Final = "Memory: empty; memory_add_entry keeps the first entry."
+
+
+def _add_entry(bench: MemoryBench, call: Call) -> Reply:
+    fields: dict[str, Any] = {key: call.arguments.get(key) for key in _FIELDS}
+    fields["tags"] = texts_of(call, "tags")
+    new = NewEntry(
+        **fields,
+        dedupe=flag_of(call, "dedupe", default=True),
+        allow_secret=flag_of(call, "allow_secret"),
+    )
+    added = bench.memory.add_entry(ref_of(call), new, by=author_of(call))
+    data = {"deduped": added.deduped, **_written(added, added.entry)}
+    if added.deduped:
+        data["existing_entry_id"] = added.entry.id
+    structured = success_data(added, data, with_project=True)
+    return memory_reply(structured, with_warnings(_added_text(added), added.warnings))
+
+
+def _added_text(added: EntryAdded) -> str:
+    project_id = added.entry.project_id
+    if added.deduped:
+        return f"Nothing new: project {project_id} has this content already as {added.entry.id}."
+    return f"Stored {added.entry.id} in project {project_id}."
+
+
+def _update_entry(bench: MemoryBench, call: Call) -> Reply:
+    update = EntryUpdate(
+        entry_id=text_of(call, "entry_id"),
+        changes={key: value for key, value in call.arguments.items() if key in _FIELDS},
+        expected_revision=whole_of(call, "expected_revision"),
+        allow_secret=flag_of(call, "allow_secret"),
+    )
+    updated = bench.memory.update_entry(ref_of(call), update, by=author_of(call))
+    data = {"changed": list(updated.changed), **_written(updated, updated.entry)}
+    data["updated_at"] = updated.entry.updated_at
+    structured = success_data(updated, data, with_project=True)
+    fields = ", ".join(updated.changed) or "nothing"
+    text = f"Changed {fields} of {updated.entry.id}; revision {updated.entry.revision}."
+    return memory_reply(structured, with_warnings(text, updated.warnings))
+
+
+def _written(result: EntryAdded | EntryUpdated, entry: Entry) -> dict[str, Json]:
+    data: dict[str, Json] = {
+        "entry_id": entry.id,
+        "status": entry.status.value,
+        "revision": entry.revision,
+    }
+    if result.similar:
+        data["similar"] = [
+            {"entry_id": each.entry.id, "similarity": round(each.similarity, 6)}
+            for each in result.similar
+        ]
+    return data
+
+
+CORE_SPECS: Final = (
+    MemorySpec(
+        name="memory_status",
+        title="Memory status",
+        description="Show which project this is, what memory and graph hold, and what is on.",
+        effect=Effect.READ,
+        handle=_status,
+        properties={},
+        output={
+            "db_path": TEXT,
+            "counts": COUNTS,
+            "features": FEATURES,
+            "index": TEXT,
+            "graph": _GRAPH,
+        },
+    ),
+    MemorySpec(
+        name="memory_add_entry",
+        title="Add an entry",
+        description=(
+            "Keep what later sessions need: a decision with its reason, a root cause, a "
+            "workaround, a convention, a handoff. Search first. content is kept word for word; "
+            "scope is an area such as backend, topic the matter such as auth. Never secrets. "
+            "The same content is stored once (dedupe)."
+        ),
+        effect=Effect.WRITE,
+        handle=_add_entry,
+        properties={**_FIELDS, "dedupe": FLAG},
+        required=("topic", "content", "source_type"),
+        unadvertised=ALLOW_SECRET,
+        output={
+            "deduped": FLAG,
+            "existing_entry_id": TEXT,
+            **_WRITTEN,
+        },
+    ),
+    MemorySpec(
+        name="memory_update_entry",
+        title="Update an entry",
+        description=(
+            "Correct an entry: only what is given changes, tags as a whole. Its earlier text "
+            "stays in its history. If it stopped being true, invalidate it or link a new entry "
+            "that supersedes it."
+        ),
+        effect=Effect.WRITE,
+        handle=_update_entry,
+        properties={"entry_id": TEXT, **_FIELDS, "expected_revision": COUNT},
+        required=("entry_id",),
+        unadvertised={**ALLOW_SECRET, **_CLEARED},
+        output={"changed": TEXTS, "updated_at": TEXT, **_WRITTEN},
+    ),
+)
+"""The tools that say what there is and keep more of it."""

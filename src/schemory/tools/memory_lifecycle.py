@@ -1,0 +1,151 @@
+"""Tools that change what an entry stands for: retire, restore, delete, and mend the index."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from schemory.memory.results import StatusChanged
+from schemory.model.jsonvalue import Json
+from schemory.tools.fitting import counted
+from schemory.tools.memory_bench import (
+    ALLOW_SECRET,
+    FLAG,
+    TEXT,
+    TEXTS,
+    WHOLE,
+    MemoryBench,
+    MemorySpec,
+    author_of,
+    flag_of,
+    optional_text,
+    ref_of,
+    text_of,
+)
+from schemory.tools.memory_replies import memory_reply, success_data, with_warnings
+from schemory.tools.memory_wire import present
+from schemory.tools.registry import Call, Effect, Reply
+
+_ENTRY_ID: Final[Mapping[str, Json]] = {"entry_id": TEXT}
+_CHANGED: Final[Mapping[str, Json]] = {
+    "entry_id": TEXT,
+    "previous_status": TEXT,
+    "status": TEXT,
+    "invalidated_at": TEXT,
+    "changed": FLAG,
+}
+
+
+def _invalidate_entry(bench: MemoryBench, call: Call) -> Reply:
+    return _status_reply(
+        bench.memory.invalidate_entry(
+            ref_of(call),
+            text_of(call, "entry_id"),
+            reason=optional_text(call, "reason"),
+            allow_secret=flag_of(call, "allow_secret"),
+            by=author_of(call),
+        )
+    )
+
+
+def _archive_entry(bench: MemoryBench, call: Call) -> Reply:
+    archive = bench.memory.archive_entry
+    return _status_reply(archive(ref_of(call), text_of(call, "entry_id"), by=author_of(call)))
+
+
+def _restore_entry(bench: MemoryBench, call: Call) -> Reply:
+    restore = bench.memory.restore_entry
+    return _status_reply(restore(ref_of(call), text_of(call, "entry_id"), by=author_of(call)))
+
+
+def _status_reply(result: StatusChanged) -> Reply:
+    entry = result.entry
+    data = present(
+        {
+            "entry_id": entry.id,
+            "previous_status": result.previous_status.value,
+            "status": entry.status.value,
+            "invalidated_at": entry.invalidated_at,
+            "changed": result.changed,
+        }
+    )
+    was = f"was {result.previous_status}" if result.changed else "as before"
+    text = with_warnings(f"{entry.id} is {entry.status} ({was}).", result.warnings)
+    return memory_reply(success_data(result, data, with_project=True), text)
+
+
+def _delete_entry(bench: MemoryBench, call: Call) -> Reply:
+    deleted = bench.memory.delete_entry(
+        ref_of(call),
+        text_of(call, "entry_id"),
+        confirm=flag_of(call, "confirm"),
+        by=author_of(call),
+    )
+    restored = [entry.id for entry in deleted.restored]
+    data: dict[str, Json] = {
+        "entry_id": deleted.entry_id,
+        "links_removed": deleted.links_removed,
+        "restored": list(restored),
+    }
+    text = f"Deleted {deleted.entry_id} and {counted(deleted.links_removed, 'link')} for good."
+    if restored:
+        text += f" Back to what they were: {', '.join(restored)}."
+    structured = success_data(deleted, data, with_project=True)
+    return memory_reply(structured, with_warnings(text, deleted.warnings))
+
+
+def _rebuild_index(bench: MemoryBench, call: Call) -> Reply:
+    rebuilt = bench.memory.rebuild_index(ref_of(call), by=author_of(call))
+    text = f"The search index is new; it holds {rebuilt.indexed} entries."
+    structured = success_data(rebuilt, {"indexed": rebuilt.indexed}, with_project=True)
+    return memory_reply(structured, with_warnings(text, rebuilt.warnings))
+
+
+def _status_spec(
+    verb: str,
+    description: str,
+    handle: Callable[[MemoryBench, Call], Reply],
+    *,
+    takes_reason: bool = False,
+) -> MemorySpec:
+    return MemorySpec(
+        name=f"memory_{verb}_entry",
+        title=f"{verb.title()} an entry",
+        description=description,
+        effect=Effect.WRITE,
+        handle=handle,
+        properties={**_ENTRY_ID, **({"reason": TEXT} if takes_reason else {})},
+        required=("entry_id",),
+        unadvertised=ALLOW_SECRET if takes_reason else None,
+        output=_CHANGED,
+    )
+
+
+LIFECYCLE_SPECS: Final = (
+    _status_spec(
+        "invalidate",
+        "Mark an entry as no longer true; it stays readable. Better than deleting.",
+        _invalidate_entry,
+        takes_reason=True,
+    ),
+    _status_spec("archive", "Put away an entry that is true but no longer needed.", _archive_entry),
+    _status_spec("restore", "Make an invalidated or archived entry active again.", _restore_entry),
+    MemorySpec(
+        name="memory_delete_entry",
+        title="Delete an entry for good",
+        description="Remove an entry and every trace of its text. Needs confirm true.",
+        effect=Effect.DESTRUCTIVE,
+        handle=_delete_entry,
+        properties={**_ENTRY_ID, "confirm": FLAG},
+        required=("entry_id",),
+        output={"entry_id": TEXT, "links_removed": WHOLE, "restored": TEXTS},
+    ),
+    MemorySpec(
+        name="memory_rebuild_index",
+        title="Rebuild the search index",
+        description="Build the project's search index anew, when a warning asks for it.",
+        effect=Effect.WRITE,
+        handle=_rebuild_index,
+        properties={},
+        output={"indexed": WHOLE},
+    ),
+)
+"""The tools that change what an entry stands for."""

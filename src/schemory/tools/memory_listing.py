@@ -1,0 +1,268 @@
+"""Tools that list: scopes, topics, tags, links, and what came up since a moment."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, cast
+
+from schemory.memory.inputs import HandoffRequest, LinkRequest, NamesRequest, UnlinkRequest
+from schemory.memory.results import Handoff, LinksListed, NamesListed
+from schemory.model.entry import Link, Relation
+from schemory.model.jsonvalue import Json
+from schemory.tools.fitting import counted
+from schemory.tools.memory_bench import (
+    ALLOW_SECRET,
+    ANY_STATUS,
+    COUNT,
+    FLAG,
+    TEXT,
+    MemoryBench,
+    MemorySpec,
+    author_of,
+    flag_of,
+    optional_text,
+    ref_of,
+    status_of,
+    text_of,
+    whole_of,
+)
+from schemory.tools.memory_fit import Bounds, fitting_reply
+from schemory.tools.memory_replies import memory_reply, success_data, with_warnings
+from schemory.tools.memory_search import STATUS
+from schemory.tools.memory_text import DATA_NOTE, fenced_line, names_text
+from schemory.tools.memory_wire import (
+    GROUPS,
+    LINKS,
+    NAMES,
+    line_wire,
+    link_wire,
+    names_wire,
+    present,
+)
+from schemory.tools.registry import Call, Effect, Reply
+
+_RELATION: Final[Mapping[str, Json]] = {
+    "type": "string",
+    "enum": [each.value for each in Relation],
+}
+_DIRECTIONS: Final = ("in", "out", "both")
+_LINK_PROPERTIES: Final[Mapping[str, Json]] = {
+    "source_entry_id": TEXT,
+    "target_entry_id": TEXT,
+    "relation": _RELATION,
+}
+_LINK_OUTPUT: Final[Mapping[str, Json]] = {
+    "link_id": TEXT,
+    "source_entry_id": TEXT,
+    "target_entry_id": TEXT,
+    "relation": TEXT,
+    "label": TEXT,
+    "created_at": TEXT,
+    "changed": FLAG,
+    "target_status": TEXT,
+}
+
+
+def _list_names(bench: MemoryBench, call: Call, kind: str) -> Reply:
+    request = NamesRequest(
+        kind=kind,
+        status=status_of(call),
+        scope=optional_text(call, "scope"),
+        topic=optional_text(call, "topic"),
+        limit=whole_of(call, "limit"),
+    )
+    listed = bench.memory.list_names(ref_of(call), request)
+    items = cast("Sequence[Mapping[str, Json]]", names_wire(listed.items))
+    bounds = Bounds(max_bytes=bench.budget)
+    return fitting_reply(items, lambda kept: _names_reply(listed, kept), bounds)
+
+
+def _names_reply(listed: NamesListed, items: Sequence[Mapping[str, Json]]) -> Reply:
+    status = ANY_STATUS if listed.status is None else listed.status.value
+    data = present({"status": status, "scope": listed.scope, "topic": listed.topic})
+    data["items"] = list(items)
+    if listed.truncated or len(items) < len(listed.items):
+        data["truncated"] = True
+    said = f"{counted(len(items), listed.kind)} with {status} entries"
+    text = f"{said}:\n{names_text(items)}" if items else f"{said}."
+    text += "\nThere are more." if "truncated" in data else ""
+    return memory_reply(success_data(listed, data), with_warnings(text, listed.warnings))
+
+
+def _link_entries(bench: MemoryBench, call: Call) -> Reply:
+    request = LinkRequest(
+        source_entry_id=text_of(call, "source_entry_id"),
+        target_entry_id=text_of(call, "target_entry_id"),
+        relation=text_of(call, "relation"),
+        label=optional_text(call, "label"),
+        allow_secret=flag_of(call, "allow_secret"),
+    )
+    written = bench.memory.link_entries(ref_of(call), request, by=author_of(call))
+    data = {
+        **link_wire(written.link),
+        "changed": written.changed,
+        "target_status": written.target.status.value,
+    }
+    verb = "Linked" if written.changed else "Linked already:"
+    text = f"{verb} {_link_words(written.link)} (link {written.link.id})."
+    text += f" The target is {written.target.status}."
+    structured = success_data(written, data, with_project=True)
+    return memory_reply(structured, with_warnings(text, written.warnings))
+
+
+def _unlink_entries(bench: MemoryBench, call: Call) -> Reply:
+    request = UnlinkRequest(
+        link_id=optional_text(call, "link_id"),
+        source_entry_id=optional_text(call, "source_entry_id"),
+        target_entry_id=optional_text(call, "target_entry_id"),
+        relation=optional_text(call, "relation"),
+    )
+    removed = bench.memory.unlink_entries(ref_of(call), request, by=author_of(call))
+    data = {**link_wire(removed.link), "changed": True}
+    text = f"Unlinked {_link_words(removed.link)}."
+    if removed.restored is not None:
+        data["target_status"] = removed.restored.status.value
+        text += f" {removed.restored.id} is {removed.restored.status} again."
+    structured = success_data(removed, data, with_project=True)
+    return memory_reply(structured, with_warnings(text, removed.warnings))
+
+
+def _link_words(link: Link) -> str:
+    return f"{link.source_entry_id} {link.relation} {link.target_entry_id}"
+
+
+def _list_links(bench: MemoryBench, call: Call) -> Reply:
+    listed = bench.memory.list_entry_links(
+        ref_of(call),
+        text_of(call, "entry_id"),
+        direction=str(call.arguments.get("direction", "both")),
+        limit=whole_of(call, "limit"),
+    )
+    bounds = Bounds(max_bytes=bench.budget)
+    return fitting_reply(listed.links, lambda kept: _links_reply(listed, kept), bounds)
+
+
+def _links_reply(listed: LinksListed, links: Sequence[Link]) -> Reply:
+    data: dict[str, Json] = {
+        "entry_id": listed.entry_id,
+        "direction": listed.direction,
+        "links": [link_wire(link) for link in links],
+    }
+    if listed.truncated or len(links) < len(listed.links):
+        data["truncated"] = True
+    lines = [f"{counted(len(links), 'link')} of {listed.entry_id}:" if links else "No links."]
+    lines += [_link_line(link) for link in links]
+    lines += ["There are more."] if "truncated" in data else []
+    return memory_reply(
+        success_data(listed, data), with_warnings("\n".join(lines), listed.warnings)
+    )
+
+
+def _link_line(link: Link) -> str:
+    line = f"- {_link_words(link)} (link {link.id})"
+    return f"{line} {fenced_line(link.id, link.label)}" if link.label else line
+
+
+def _handoff_summary(bench: MemoryBench, call: Call) -> Reply:
+    request = HandoffRequest(
+        since=str(call.arguments.get("since", HandoffRequest().since)),
+        scope=optional_text(call, "scope"),
+    )
+    handoff = bench.memory.handoff_summary(ref_of(call), request)
+    rows = [(name, line) for name, lines in handoff.groups.items() for line in lines]
+    most = max(map(len, handoff.groups.values()), default=0)
+    bounds = Bounds(max_bytes=bench.budget)
+    # Every group keeps its newest lines: what is cut is cut from all of them alike.
+    depths = range(most) if rows else range(1)
+    return fitting_reply(depths, lambda kept: _handoff_reply(handoff, len(kept)), bounds)
+
+
+def _handoff_reply(handoff: Handoff, depth: int) -> Reply:
+    groups = {name: lines[:depth] for name, lines in handoff.groups.items()}
+    is_cut = any(len(lines) > depth for lines in handoff.groups.values())
+    data = present({"since": handoff.since, "scope": handoff.scope})
+    data["groups"] = {name: [line_wire(line) for line in lines] for name, lines in groups.items()}
+    data["truncated"] = handoff.truncated or is_cut
+    parts = [f"Since {handoff.since}. {DATA_NOTE}"]
+    for name, lines in groups.items():
+        parts += [f"{name.replace('_', ' ')}:"] if lines else []
+        parts += [
+            f"- {line.updated_at[:10]} {line.status} {fenced_line(line.entry_id, line.text)}"
+            for line in lines
+        ]
+    if not any(groups.values()):
+        parts = [f"Nothing came up since {handoff.since}."]
+    parts += ["There is more than is shown."] if data["truncated"] else []
+    return memory_reply(
+        success_data(handoff, data), with_warnings("\n".join(parts), handoff.warnings)
+    )
+
+
+def _names_spec(kind: str, description: str, *filters: str) -> MemorySpec:
+    return MemorySpec(
+        name=f"memory_list_{kind}s",
+        title=f"List {kind}s",
+        description=description,
+        effect=Effect.READ,
+        handle=lambda bench, call: _list_names(bench, call, kind),
+        properties={"status": STATUS, **dict.fromkeys(filters, TEXT), "limit": COUNT},
+        output={"status": TEXT, "scope": TEXT, "topic": TEXT, "items": NAMES, "truncated": FLAG},
+    )
+
+
+LISTING_SPECS: Final = (
+    _names_spec("scope", "Count the entries of each scope, of active ones by default."),
+    _names_spec("topic", "Count the entries of each topic.", "scope"),
+    _names_spec("tag", "Count the entries of each tag.", "scope", "topic"),
+    MemorySpec(
+        name="memory_link_entries",
+        title="Link entries",
+        description=(
+            "Relate two entries: the source supersedes, explains, … the target. supersedes also "
+            "retires the target."
+        ),
+        effect=Effect.WRITE,
+        handle=_link_entries,
+        properties={**_LINK_PROPERTIES, "label": TEXT},
+        required=tuple(_LINK_PROPERTIES),
+        unadvertised=ALLOW_SECRET,
+        output=_LINK_OUTPUT,
+    ),
+    MemorySpec(
+        name="memory_unlink_entries",
+        title="Unlink entries",
+        description="Remove a link, by link_id or by the three that make it.",
+        effect=Effect.WRITE,
+        handle=_unlink_entries,
+        properties={"link_id": TEXT, **_LINK_PROPERTIES},
+        output=_LINK_OUTPUT,
+    ),
+    MemorySpec(
+        name="memory_list_entry_links",
+        title="List an entry's links",
+        description="List the links that come in to an entry and go out of it.",
+        effect=Effect.READ,
+        handle=_list_links,
+        properties={
+            "entry_id": TEXT,
+            "direction": {"type": "string", "enum": list(_DIRECTIONS)},
+            "limit": COUNT,
+        },
+        required=("entry_id",),
+        output={"entry_id": TEXT, "direction": TEXT, "links": LINKS, "truncated": FLAG},
+    ),
+    MemorySpec(
+        name="memory_handoff_summary",
+        title="Hand off",
+        description=(
+            "Show what came up lately (decisions, handoffs, workarounds, bug patterns, retired "
+            "entries), to start a session or to end one."
+        ),
+        effect=Effect.READ,
+        handle=_handoff_summary,
+        properties={
+            "since": {"type": "string", "description": "7d (default), 24h, or an ISO date."},
+            "scope": TEXT,
+        },
+        output={"since": TEXT, "scope": TEXT, "groups": GROUPS, "truncated": FLAG},
+    ),
+)
+"""The tools that list and link."""
