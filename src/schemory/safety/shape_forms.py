@@ -10,7 +10,7 @@ SHAPE_FORMS: tuple[ShapeForm, ...] = (
         ("PRIVATE KEY",),
         r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
         r"(?:\s|\\[nr]|[\w-]{1,30}:[^\n\\]{0,120}(?:\n|\\n))*+"
-        r"(?:(?:[A-Za-z0-9+/=]{16,}+|[A-Za-z0-9+/=]{4,}+(?=(?:\s|\\[nr])*+-----END))(?:\s|\\[nr])*+)++"
+        r"(?:(?:[A-Za-z0-9+/=]{16,}+|[A-Za-z0-9+/=]{3,}+(?=(?:\s|\\[nr])*+-----END))(?:\s|\\[nr])*+)++"
         r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?",
         "https://www.rfc-editor.org/rfc/rfc7468",
     ),

@@ -407,7 +407,8 @@ TOKEN_FORMS: tuple[TokenForm, ...] = (
     TokenForm(
         "jwt",
         ("eyJ",),
-        rf"{_B64URL}{{8,}}\.{_B64URL}{{8,}}\.{_B64URL}{{8,}}",
+        rf"{_B64URL}{{8,}}\.(?:eyJ{_B64URL}{{4,}}\.{_B64URL}{{3,}}|"
+        rf"{_B64URL}{{8,}}\.{_B64URL}{{8,}})",
         "https://www.rfc-editor.org/rfc/rfc7519",
     ),
 )
