@@ -138,6 +138,7 @@ class Match(NamedTuple):
         previous_id: The candidate that was made just before it in its place, by created_at and id,
             no other entry that the filter lets pass by status being between; None = none such.
         next_id: The candidate made just after it, likewise.
+        content_bytes: How long its content is, in UTF-8.
     """
 
     id: str
@@ -152,6 +153,7 @@ class Match(NamedTuple):
     updated_at: str
     previous_id: str | None = None
     next_id: str | None = None
+    content_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

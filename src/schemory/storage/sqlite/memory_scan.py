@@ -121,4 +121,5 @@ def _match(row_id: int, entry: Entry, score: float, holds: Holds) -> Match:
         confidence=entry.confidence,
         created_at=entry.created_at,
         updated_at=entry.updated_at,
+        content_bytes=len(entry.content.encode()),
     )

@@ -20,7 +20,7 @@ Verify: TypeAlias = Callable[[Sequence[str]], bool]
 
 FACTS: Final = """
   e.row_id, e.id, e.scope_key, e.topic_key, e.status, e.importance, e.confidence, e.created_at,
-  e.updated_at
+  e.updated_at, octet_length(e.content)
 """
 
 
@@ -45,7 +45,7 @@ class Search:
 
 def match_of(row: Row, score: float, holds: Holds) -> Match:
     """Return the candidate of a row of FACTS."""
-    row_id, entry_id, scope, topic, status, importance, confidence, created, updated = row
+    row_id, entry_id, scope, topic, status, importance, confidence, created, updated, size = row
     return Match(
         entry_id,
         row_id,
@@ -57,6 +57,7 @@ def match_of(row: Row, score: float, holds: Holds) -> Match:
         confidence,
         created,
         updated,
+        content_bytes=size,
     )
 
 
