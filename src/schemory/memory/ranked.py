@@ -7,11 +7,12 @@ next ones are ranked and put behind. So the first pages cost little, and every p
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from schemory.model.entry import Status
-from schemory.retrieval.query import SearchQuery, holds_phrases, parse_query
+from schemory.model.entry import Entry, Status
+from schemory.retrieval.query import SearchQuery, holds_literal, holds_phrases, parse_query
 from schemory.retrieval.ranking import CONTEXT_DEPTH, Candidate, Held, Ranked, rank
 from schemory.storage.memory_protocols import (
     EntryFilter,
+    Holds,
     IndexState,
     Match,
     Matches,
@@ -22,7 +23,8 @@ from schemory.storage.memory_protocols import (
 MAX_DEPTH = 1_000
 """As far down a ranking cursors go."""
 
-_DIGITS = 4
+_READ_FOR_SIGNS = 50
+"""As many of the best that hold all words are read for the query's very signs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +84,12 @@ def rank_project(
     groups = groups_of(query)
     verify = _verifier(query)
     first = reader.match(groups, entry_filter, limit=CONTEXT_DEPTH, verify=verify)
-    ranked = _ranked(first.matches)
+    literal = _literal(reader, query, first.matches)
+    ranked = _ranked(first.matches, literal)
     if depth > CONTEXT_DEPTH <= len(first.matches):
         deep = reader.match(groups, entry_filter, limit=MAX_DEPTH, verify=verify)
         seen = {match.id for match in first.matches}
-        behind = _ranked(deep.matches)
+        behind = _ranked(deep.matches, literal)
         ranked += [one for one in behind if one[0].candidate.id not in seen]
     return Ranking(places=tuple(_placed(ranked)), matches=first, groups=groups)
 
@@ -97,17 +100,33 @@ def _verifier(query: SearchQuery) -> Callable[[Sequence[str]], bool] | None:
     return lambda texts: holds_phrases(query, *texts)
 
 
-def _ranked(matches: Sequence[Match]) -> list[tuple[Ranked, Status]]:
+def _literal(reader: MemoryReader, query: SearchQuery, matches: Sequence[Match]) -> frozenset[str]:
+    """Return which of the best candidates hold the query sign for sign."""
+    if not query.literal:
+        return frozenset()
+    full = [match.id for match in matches if match.holds >= Holds.ALL][:_READ_FOR_SIGNS]
+    entries = reader.find_entries(full).values()
+    return frozenset(e.id for e in entries if holds_literal(query, *searched_texts(e)))
+
+
+def searched_texts(entry: Entry) -> tuple[str, ...]:
+    """Return an entry's texts that a search looks into."""
+    given = (entry.title, entry.content, entry.summary, entry.scope, entry.topic, *entry.tags)
+    return tuple(text for text in given if text)
+
+
+def _ranked(matches: Sequence[Match], literal: frozenset[str]) -> list[tuple[Ranked, Status]]:
     status = {match.id: match.status for match in matches}
-    ranked = rank([_candidate(match) for match in matches])
+    ranked = rank([_candidate(match, is_literal=match.id in literal) for match in matches])
     return [(one, status[one.candidate.id]) for one in ranked]
 
 
-def _candidate(match: Match) -> Candidate:
+def _candidate(match: Match, *, is_literal: bool) -> Candidate:
     return Candidate(
         id=match.id,
         relevance=match.score,
-        held=Held(match.holds),
+        held=Held.LITERAL if is_literal else Held(match.holds),
+        chars=match.content_bytes,
         group=match.place,
         previous=match.previous_id,
         following=match.next_id,
@@ -118,7 +137,7 @@ def _candidate(match: Match) -> Candidate:
 
 
 def _placed(ranked: Sequence[tuple[Ranked, Status]]) -> list[Standing]:
-    """Give each its score: the whole number says how much of the query is held.
+    """Give each its score.
 
     The second stage may hold something better than the end of the first; its score is lowered to
     what stands before it, so that scores never rise.
@@ -126,7 +145,15 @@ def _placed(ranked: Sequence[tuple[Ranked, Status]]) -> list[Standing]:
     placed: list[Standing] = []
     lowest = float("inf")
     for one, status in ranked:
-        own = one.candidate.held + one.score / (1 + one.score)
-        lowest = min(lowest, round(own, _DIGITS))
+        lowest = min(lowest, significant(one.score))
         placed.append(Standing(one.candidate.id, status, lowest, one))
     return placed
+
+
+def significant(number: float) -> float:
+    """Return a number with four significant digits, as answers show it.
+
+    >>> significant(12.34567), significant(0.0000012345)
+    (12.35, 1.234e-06)
+    """
+    return float(f"{number:.4g}")

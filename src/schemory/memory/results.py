@@ -116,10 +116,11 @@ class ScoreParts:
     """How a hit's place came about.
 
     Attributes:
-        held: `some`, `all` or `exact`: how much of the query it holds; more ranks first.
+        held: `some`, `all`, `exact` or `literal`: how much of the query it holds: some words, all,
+            identifiers whole, every sign; more ranks first.
         relevance: Its own words (bm25, or words held where the index is damaged).
-        from_neighbour: From the entry before or after it in its scope and topic.
-        from_parent: From the best other hit of its scope and topic.
+        from_neighbour: What a better entry before or after it in its scope and topic adds.
+        from_parent: What a better hit of its scope and topic adds.
         words: The query's words it holds.
     """
 

@@ -7,7 +7,7 @@ from schemory.memory.faults import invalid, refuse
 from schemory.memory.filters import search_filter
 from schemory.memory.inputs import ProjectRef, SearchRequest
 from schemory.memory.limiting import limited
-from schemory.memory.ranked import MAX_DEPTH, Ranking, Standing, parse, rank_project
+from schemory.memory.ranked import MAX_DEPTH, Ranking, Standing, parse, rank_project, significant
 from schemory.memory.results import LeftOut, ScoreParts, SearchHit, SearchPage
 from schemory.memory.trust import verification_hint, warning_codes
 from schemory.memory.work import Reading, Work
@@ -108,9 +108,9 @@ def score_parts(query: SearchQuery, place: Standing, held: frozenset[int]) -> Sc
     ranked = place.ranked
     return ScoreParts(
         held=ranked.candidate.held.name.lower(),
-        relevance=round(ranked.candidate.relevance, 4),
-        from_neighbour=round(ranked.from_neighbour, 4),
-        from_parent=round(ranked.from_parent, 4),
+        relevance=significant(ranked.candidate.relevance),
+        from_neighbour=significant(ranked.from_neighbour),
+        from_parent=significant(ranked.from_parent),
         words=tuple(word.text for n, word in enumerate(query.words) if n in held),
     )
 
