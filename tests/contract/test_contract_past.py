@@ -152,6 +152,14 @@ def test_a_name_that_was_used_again_tells_both_lives(past: GraphStore) -> None:
     assert len(ids) == 2
 
 
+@pytest.mark.covers("storage.history.names")
+def test_what_never_was_has_no_past(past: GraphStore) -> None:
+    write(past, "add", nodes("A"))
+    for space, name in (("default", "\ud800"), ("nowhere", "A"), ("\ud800", "A")):
+        with past.read(space) as reader:
+            assert reader.history(name) == ()
+
+
 @pytest.mark.covers("storage.history.edges")
 def test_edges_that_moved_or_changed_are_told_at_every_node_they_touched(past: GraphStore) -> None:
     write(past, "add", nodes("A", "B", "C"), edges(("A", "B", "to")))

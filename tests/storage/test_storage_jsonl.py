@@ -449,29 +449,40 @@ def test_a_name_given_up_and_taken_again_in_one_transaction_ends_right(open_file
     assert edges(again) == [Edge("X", "A", "knows")]
 
 
-def test_undo_works_while_the_process_lives_and_the_file_follows(
-    open_file: Opener, path: Path
+@pytest.mark.covers("graph.graph-file.no-ledger")
+@pytest.mark.parametrize(
+    "verb",
+    [
+        *(lambda tx, seq=seq: tx.undo(seq) for seq in range(4)),
+        lambda tx: tx.purge_node("A"),
+        lambda tx: tx.history("A"),
+    ],
+)
+def test_what_needs_a_ledger_is_refused_and_the_file_stays(
+    open_file: Opener, path: Path, verb: Callable[[GraphTransaction], object]
 ) -> None:
     store = open_file(A, B, AB)
-    before = path.read_bytes()
-
-    def work(tx: GraphTransaction) -> None:
-        tx.insert_nodes([NewNode(node=Node("C", "t"))])
-        tx.insert_edges([NewEdge(edge=Edge("C", "A", "r"))])
-        tx.insert_kept([KeptLine(text='{"n":1}')])
-
-    write(store, work)
-    with store.read("default") as reader:
-        seq = reader.last_seq()
-    write(store, lambda tx: tx.undo(seq))
-    assert path.read_bytes() == before
+    add_node(store, "C")
+    before = (path.read_bytes(), path.stat().st_ino)
+    with pytest.raises(UnsupportedError, match="no ledger") as caught:
+        write(store, verb)
+    assert any("git" in each for each in caught.value.suggestions)
+    with store.read("default") as reader, pytest.raises(UnsupportedError):
+        reader.history("A")
+    assert (path.read_bytes(), path.stat().st_ino) == before
+    assert [node.name for node in nodes(store)] == ["A", "B", "C"]
     assert Capability.HISTORY not in store.capabilities
 
 
-def test_purging_a_node_takes_its_lines(open_file: Opener, path: Path) -> None:
-    store = open_file(A, B, AB)
-    write(store, lambda tx: tx.purge_node("A"))
-    assert lines_of(path) == [B]
+def test_the_inner_ledger_tells_only_that_something_changed(open_file: Opener, path: Path) -> None:
+    store, other = open_file(A), open_file()
+    with store.read("default") as reader:
+        seen = reader.last_seq()
+    add_node(other, "B")
+    with store.read("default") as reader:
+        assert reader.last_seq() == seen + 1
+        assert [each.operation for each in reader.commits(after_seq=seen, limit=9)] == ["reload"]
+    assert len(lines_of(path)) == 2
 
 
 def test_other_spaces_are_empty_and_cannot_be_written(open_file: Opener) -> None:

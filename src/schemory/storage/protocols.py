@@ -23,7 +23,7 @@ Position: TypeAlias = tuple[int | str, ...]
 class Capability(StrEnum):
     """What a store may be able to do beyond the base."""
 
-    HISTORY = "history"  # ledger reads and undo survive a restart
+    HISTORY = "history"  # a lasting ledger; without it history, undo and purge raise Unsupported
     SPACES = "spaces"  # more than one space in one store
 
 

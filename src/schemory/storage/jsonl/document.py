@@ -90,10 +90,6 @@ class Document:
         by_line: dict[Line, LineEdits] = {}
         fresh_nodes = [n for edit in edits.nodes if (n := self._assign_node(edit, by_line))]
         fresh_edges = [e for edit in edits.edges if (e := self._assign_edge(edit, by_line))]
-        if edits.dropped:
-            for line in self._lines:
-                if not edits.dropped.isdisjoint(line.kept):
-                    by_line.setdefault(line, LineEdits()).dropped = edits.dropped
         return by_line, fresh_nodes, fresh_edges
 
     def _assign_node(self, edit: NodeEdit, by_line: dict[Line, LineEdits]) -> NodeRecord | None:

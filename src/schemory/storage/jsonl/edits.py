@@ -1,6 +1,6 @@
 """What a transaction did to the graph, as edits of a file's lines."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from schemory.model.edge import EdgeKey, EdgeRecord
 from schemory.model.node import NodeRecord
@@ -28,14 +28,12 @@ class Edits:
 
     Attributes:
         kept: New lines of unknown type.
-        dropped: Texts of kept lines that go (an import was undone).
     """
 
     nodes: tuple[NodeEdit, ...] = ()
     edges: tuple[EdgeEdit, ...] = ()
     kept: tuple[str, ...] = ()
-    dropped: frozenset[str] = field(default_factory=frozenset[str])
 
     def __bool__(self) -> bool:
         """Whether there is anything to do."""
-        return bool(self.nodes or self.edges or self.kept or self.dropped)
+        return bool(self.nodes or self.edges or self.kept)

@@ -28,14 +28,12 @@ class LineEdits:
     Attributes:
         nodes: By the name on the line; None = goes.
         edges: By the triple on the line; None = goes.
-        dropped: Texts of kept objects that go.
     """
 
     nodes: dict[str, NodeRecord | None] = field(default_factory=dict[str, NodeRecord | None])
     edges: dict[EdgeKey, EdgeRecord | None] = field(
         default_factory=dict[EdgeKey, EdgeRecord | None]
     )
-    dropped: frozenset[str] = frozenset()
 
 
 def rewrite_line(raw: bytes, edits: LineEdits, newline: bytes) -> list[bytes]:
@@ -61,7 +59,7 @@ def _rewritten(piece: Value | Unreadable, edits: LineEdits) -> Iterator[str]:
         yield from _rewritten_node(piece.text, found, edits)
     elif kind == "edge":
         yield from _rewritten_edge(piece.text, found, edits)
-    elif piece.text not in edits.dropped:
+    else:
         yield piece.text
 
 

@@ -20,10 +20,11 @@ from schemory.model.moment import Clock, moment_text
 from schemory.storage.jsonl.edits import EdgeEdit, Edits
 from schemory.storage.jsonl.file import GraphFile
 from schemory.storage.jsonl.lock import FileLock
-from schemory.storage.jsonl.sync import Wanted, follow_file, follow_store, wanted
+from schemory.storage.jsonl.reader import JsonlReader
+from schemory.storage.jsonl.sync import follow_file, wanted
 from schemory.storage.jsonl.transaction import JsonlTransaction
 from schemory.storage.jsonl.words import file_warnings
-from schemory.storage.protocols import Capability, GraphReader, GraphStore, WriteContext
+from schemory.storage.protocols import Capability, GraphStore, WriteContext
 
 RELOAD = "reload"
 """The operation of a transaction that takes over what somebody else wrote to the file."""
@@ -105,7 +106,7 @@ class JsonlStore:
         return self._inner.cursor_key
 
     @contextmanager
-    def read(self, space: str) -> Generator[GraphReader]:
+    def read(self, space: str) -> Generator[JsonlReader]:
         """Open a snapshot of `space`, the file's newest state; any other space reads as empty."""
         self._check_open()
         # What an outer read of this thread has seen must not change under it.
@@ -116,7 +117,7 @@ class JsonlStore:
         self._depth.reads += 1
         try:
             with self._inner.read(space) as reader:
-                yield reader
+                yield JsonlReader(reader)
         finally:
             self._depth.reads -= 1
 
@@ -157,14 +158,8 @@ class JsonlStore:
 
     def _edits(self, own: JsonlTransaction) -> Edits:
         """Return how the file must follow what the transaction did."""
-        if own.touched.has_rewritten_past:
-            return follow_store(own, self._wanted_now())
         edits = own.touched.edits(self._file.document)
         return replace(edits, edges=(*edits.edges, *self._orphans(edits))) if edits else edits
-
-    def _wanted_now(self) -> Wanted:
-        contents = self._file.contents()
-        return wanted(contents, contents.nodes)
 
     def _orphans(self, edits: Edits) -> Iterator[EdgeEdit]:
         """Yield the end of edges that waited in the file for another node than the deleted one."""

@@ -1,4 +1,4 @@
-"""Bring the inner store to what the file says, or find out how the file must follow the store."""
+"""Bring the inner store to what the file says."""
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,6 @@ from schemory.model.edge import EdgeChange, EdgeKey, EdgeRecord, NewEdge
 from schemory.model.lines.merge import merge_nodes
 from schemory.model.lines.records import EdgeLine, NodeLine
 from schemory.model.node import NewNode, NodeChange, NodeRecord
-from schemory.storage.jsonl.edits import EdgeEdit, Edits, NodeEdit
 from schemory.storage.jsonl.reading import Contents, Scope
 from schemory.storage.protocols import GraphReader, GraphTransaction, KeptLine
 
@@ -77,23 +76,6 @@ def follow_file(
     tx.update_edges([change for change in changed_edges if change])
     tx.insert_edges([_new_edge(e, undated) for k, e in target.edges.items() if k not in edges])
     tx.insert_kept([KeptLine(text=text) for text in target.kept])
-
-
-def follow_store(reader: GraphReader, target: Wanted) -> Edits:
-    """Return the edits that bring a file, which says `target`, to what the store holds."""
-    nodes = {record.name: record for record in all_nodes(reader)}
-    edges = {record.key: record for record in all_edges(reader)}
-    kept = [line.text for line in all_kept(reader)]
-    dead_edges = (EdgeEdit(key, None) for key in target.edges if key not in edges)
-    dead_nodes = (NodeEdit(name, None) for name in target.nodes if name not in nodes)
-    live_nodes = (_node_edit(record, target.nodes.get(name)) for name, record in nodes.items())
-    live_edges = (_edge_edit(record, target.edges.get(key)) for key, record in edges.items())
-    return Edits(
-        nodes=(*dead_nodes, *(edit for edit in live_nodes if edit)),
-        edges=(*dead_edges, *(edit for edit in live_edges if edit)),
-        kept=tuple(text for text in kept if text not in frozenset(target.kept)),
-        dropped=frozenset(target.kept) - frozenset(kept),
-    )
 
 
 def all_nodes(reader: GraphReader) -> Iterator[NodeRecord]:
@@ -186,15 +168,3 @@ def _edge_change(record: EdgeRecord, line: EdgeLine) -> EdgeChange | None:
         property_name=line.property_name or "",
         extra=line.extra,
     )
-
-
-def _node_edit(record: NodeRecord, line: NodeLine | None) -> NodeEdit | None:
-    if line is None:
-        return NodeEdit(None, record)
-    return None if _is_same_node(record, line) else NodeEdit(record.name, record)
-
-
-def _edge_edit(record: EdgeRecord, line: EdgeLine | None) -> EdgeEdit | None:
-    if line is None:
-        return EdgeEdit(None, record)
-    return None if _is_same_edge(record, line) else EdgeEdit(record.key, record)

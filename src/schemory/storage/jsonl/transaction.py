@@ -3,22 +3,13 @@
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 
-from schemory.model.edge import EdgeChange, EdgeKey, EdgeRecord, NewEdge
+from schemory.model.edge import EdgeChange, EdgeRecord, NewEdge
 from schemory.model.node import NewNode, NodeChange, NodeRecord
 from schemory.storage.jsonl.document import Document
 from schemory.storage.jsonl.edits import EdgeEdit, Edits, NodeEdit
+from schemory.storage.jsonl.reader import JsonlReader, no_past
 from schemory.storage.jsonl.sync import all_kept
-from schemory.storage.protocols import (
-    Commit,
-    GraphCounts,
-    GraphTransaction,
-    KeptLine,
-    LineHit,
-    NodeVersion,
-    Position,
-    SearchPage,
-    SearchQuery,
-)
+from schemory.storage.protocols import Commit, GraphTransaction, KeptLine
 
 _PAGE = 2_000
 
@@ -31,7 +22,6 @@ class Touched:
         self._nodes: dict[int, NodeRecord | None] = {}
         self._edges: dict[int, EdgeRecord | None] = {}
         self._kept: dict[str, None] = {}
-        self.has_rewritten_past = False
 
     def new_nodes(self, records: Iterable[NodeRecord]) -> None:
         """Note nodes that were inserted just now."""
@@ -95,17 +85,13 @@ class Touched:
         return tuple(text for text in self._kept if text in stored and text not in known)
 
 
-class JsonlTransaction:
-    """A GraphTransaction that hands everything to the inner store's and notes what it touches."""
+class JsonlTransaction(JsonlReader):
+    """A GraphTransaction that hands writes to the inner store's and notes what they touch."""
 
     def __init__(self, tx: GraphTransaction) -> None:
+        super().__init__(tx)
         self._tx = tx
         self.touched = Touched(tx)
-
-    @property
-    def space(self) -> str:
-        """The space's id."""
-        return self._tx.space
 
     @property
     def now(self) -> str:
@@ -114,102 +100,8 @@ class JsonlTransaction:
 
     @property
     def seq(self) -> int:
-        """The number this transaction has in this process's ledger, if it writes anything."""
+        """The number of this change since the file was opened, if it writes anything."""
         return self._tx.seq
-
-    def find_nodes(self, names: Iterable[str]) -> dict[str, NodeRecord]:
-        """Return the nodes with exactly these names."""
-        return self._tx.find_nodes(names)
-
-    def find_nodes_by_id(self, ids: Iterable[int]) -> dict[int, NodeRecord]:
-        """Return the nodes with these internal ids."""
-        return self._tx.find_nodes_by_id(ids)
-
-    def find_edges(self, keys: Iterable[EdgeKey]) -> dict[EdgeKey, EdgeRecord]:
-        """Return the edges with exactly these triples."""
-        return self._tx.find_edges(keys)
-
-    def find_twins(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """Return, per name, existing other names with the same twin key."""
-        return self._tx.find_twins(names)
-
-    def suggest_names(self, name: str, limit: int = 3) -> tuple[str, ...]:
-        """Return the existing names most like `name`."""
-        return self._tx.suggest_names(name, limit)
-
-    def suggest_edges(self, key: EdgeKey, limit: int = 3) -> tuple[EdgeKey, ...]:
-        """Return existing edges most like `key`."""
-        return self._tx.suggest_edges(key, limit)
-
-    def list_nodes(
-        self, *, after_id: int = 0, limit: int, node_types: Sequence[str] = ()
-    ) -> tuple[NodeRecord, ...]:
-        """Return nodes in creation order."""
-        return self._tx.list_nodes(after_id=after_id, limit=limit, node_types=node_types)
-
-    def list_edges(self, *, after_id: int = 0, limit: int) -> tuple[EdgeRecord, ...]:
-        """Return edges in creation order."""
-        return self._tx.list_edges(after_id=after_id, limit=limit)
-
-    def edges_closing(
-        self, first_id: int, last_id: int, *, after_id: int = 0, limit: int
-    ) -> tuple[EdgeRecord, ...]:
-        """Return edges whose later end is in the range of nodes."""
-        return self._tx.edges_closing(first_id, last_id, after_id=after_id, limit=limit)
-
-    def list_kept(self, *, after: int = 0, limit: int) -> tuple[tuple[int, KeptLine], ...]:
-        """Return kept lines with their positions."""
-        return self._tx.list_kept(after=after, limit=limit)
-
-    def search(self, query: SearchQuery, *, after: Position | None, limit: int) -> SearchPage:
-        """Return the matches after `after`."""
-        return self._tx.search(query, after=after, limit=limit)
-
-    def neighbours(
-        self, ids: Sequence[int], *, after_id: int = 0, limit: int
-    ) -> tuple[NodeRecord, ...]:
-        """Return distinct nodes that share an edge with any of `ids`."""
-        return self._tx.neighbours(ids, after_id=after_id, limit=limit)
-
-    def edges_between(
-        self, ids: Sequence[int], others: Sequence[int], *, after_id: int = 0, limit: int
-    ) -> tuple[EdgeRecord, ...]:
-        """Return edges with one end in `ids` and the other in `others`."""
-        return self._tx.edges_between(ids, others, after_id=after_id, limit=limit)
-
-    def edges_of(
-        self,
-        node_id: int,
-        *,
-        direction: str = "both",
-        edge_types: Sequence[str] = (),
-        after_id: int = 0,
-        limit: int,
-    ) -> tuple[EdgeRecord, ...]:
-        """Return one node's edges."""
-        return self._tx.edges_of(
-            node_id, direction=direction, edge_types=edge_types, after_id=after_id, limit=limit
-        )
-
-    def lines_naming(self, name: str, *, limit: int) -> tuple[LineHit, ...]:
-        """Return metadata lines whose parsed value is or lists `name`."""
-        return self._tx.lines_naming(name, limit=limit)
-
-    def count(self) -> GraphCounts:
-        """Count everything."""
-        return self._tx.count()
-
-    def last_seq(self) -> int:
-        """Return the number of the newest committed transaction of this process."""
-        return self._tx.last_seq()
-
-    def commits(self, *, after_seq: int = 0, limit: int) -> tuple[Commit, ...]:
-        """Return this process's committed transactions."""
-        return self._tx.commits(after_seq=after_seq, limit=limit)
-
-    def history(self, name: str, *, limit: int = 50) -> tuple[NodeVersion, ...]:
-        """Return a node's past as far as this process saw it."""
-        return self._tx.history(name, limit=limit)
 
     def insert_nodes(self, nodes: Sequence[NewNode]) -> tuple[NodeRecord, ...]:
         """Insert all; returns them stored."""
@@ -251,14 +143,22 @@ class JsonlTransaction:
         return self._tx.insert_kept(lines)
 
     def undo(self, seq: int) -> Commit:
-        """Reverse one transaction that this process committed since it opened the file."""
-        self.touched.has_rewritten_past = True
-        return self._tx.undo(seq)
+        """Refuse: the inner ledger's first transaction is the file itself.
+
+        Raises:
+            UnsupportedError: Always.
+        """
+        del seq
+        raise no_past("undo a transaction")
 
     def purge_node(self, name: str) -> int:
-        """Remove a node and every trace of its text; the file's lines of it go too."""
-        self.touched.has_rewritten_past = True
-        return self._tx.purge_node(name)
+        """Refuse: what git and other programs keep of the file is out of reach.
+
+        Raises:
+            UnsupportedError: Always.
+        """
+        del name
+        raise no_past("purge a node", "Delete the node: its lines go. Only git can purge git.")
 
     def savepoint(self) -> AbstractContextManager[None]:
         """Enter a nested transaction."""
