@@ -128,7 +128,7 @@ def open_again(
         one.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def index_rules() -> IndexTerms:
     """How the product indexes entries."""
     return INDEX_TERMS
