@@ -8,7 +8,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Sequence
 
 from schemory.model.edge import EdgeKey, EdgeRecord
-from schemory.storage.sqlite.rows import Row, edge_record
+from schemory.storage.sqlite.rows import Row, edge_record, is_storable
 from schemory.storage.sqlite.space import Space, id_list
 
 _SMALLEST_CHUNK = 16
@@ -28,6 +28,34 @@ def edge_rows(space: Space, ids: Iterable[int]) -> dict[int, Row]:
 def load_edges(space: Space, ids: Iterable[int]) -> dict[int, EdgeRecord]:
     """Return the edges with these ids, by id, ascending."""
     return {edge_id: edge_record(row) for edge_id, row in edge_rows(space, ids).items()}
+
+
+def edge_ids_of_keys(space: Space, keys: Iterable[EdgeKey]) -> dict[EdgeKey, int]:
+    """Return the ids of the edges with exactly these triples, in the order of the keys.
+
+    Names become ids first, each once, so that most keys of an import of new nodes cost no query.
+    """
+    wanted = [key for key in dict.fromkeys(keys) if all(map(is_storable, key))]
+    nodes = _named(space, _NODE_NAMED, (name for key in wanted for name in key[:2]))
+    types = _named(space, _TYPE_NAMED, (key.edge_type for key in wanted))
+    by_triple = {
+        (nodes[key.from_name], nodes[key.to_name], types[key.edge_type]): key
+        for key in wanted
+        if key.from_name in nodes and key.to_name in nodes and key.edge_type in types
+    }
+    return {by_triple[row[1:]]: row[0] for row in space.each(_TRIPLE, by_triple)}
+
+
+_NODE_NAMED = "SELECT name, id FROM node WHERE project = ? AND name = ?"
+_TYPE_NAMED = "SELECT name, id FROM edge_type WHERE project = ? AND name = ?"
+_TRIPLE = """
+    SELECT id, from_id, to_id, type FROM edge INDEXED BY edge_by_triple
+    WHERE project = ? AND from_id = ? AND to_id = ? AND type = ?
+"""
+
+
+def _named(space: Space, sql: str, names: Iterable[str]) -> dict[str, int]:
+    return dict(space.each(sql, ((name,) for name in dict.fromkeys(names))))
 
 
 # Neighbours -----------------------------------------------------------------------------------

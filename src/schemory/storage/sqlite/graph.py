@@ -43,11 +43,8 @@ class SqliteGraphReader:
     def find_nodes(self, names: Iterable[str]) -> dict[str, NodeRecord]:
         """Return the nodes with exactly these names, keyed by name."""
         sql = "SELECT * FROM graph_nodes WHERE project = ? AND name = ?"
-        return {
-            name: node_record(row)
-            for name in storable(names)
-            for row in self._space.rows(sql, name)
-        }
+        rows = self._space.each(sql, ((name,) for name in storable(names)))
+        return {record.name: record for record in map(node_record, rows)}
 
     def find_nodes_by_id(self, ids: Iterable[int]) -> dict[int, NodeRecord]:
         """Return the nodes with these internal ids, keyed by id."""
@@ -55,32 +52,21 @@ class SqliteGraphReader:
 
     def find_edges(self, keys: Iterable[EdgeKey]) -> dict[EdgeKey, EdgeRecord]:
         """Return the edges with exactly these triples."""
-        sql = """
-            SELECT e.id FROM node AS f CROSS JOIN node AS g CROSS JOIN edge_type AS t
-              CROSS JOIN edge AS e INDEXED BY edge_by_triple
-            WHERE f.project = ?1 AND f.name = ?2 AND g.project = ?1 AND g.name = ?3
-              AND t.project = ?1 AND t.name = ?4
-              AND e.project = ?1 AND e.from_id = f.id AND e.to_id = g.id AND e.type = t.id
-        """
-        ids = {
-            key: edge_id
-            for key in dict.fromkeys(keys)
-            if all(map(is_storable, key))
-            for edge_id in self._space.ints(sql, *key)
-        }
+        ids = adjacent.edge_ids_of_keys(self._space, keys)
         records = adjacent.load_edges(self._space, ids.values())
         return {key: records[edge_id] for key, edge_id in ids.items()}
 
     def find_twins(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """Return, per name, existing *other* names with the same `twin_key`; only where any."""
-        sql = "SELECT name FROM node WHERE project = ? AND twin = ? ORDER BY id LIMIT ?"
+        sql = """
+            SELECT ?3, name FROM node WHERE project = ?1 AND twin = ?2 AND name <> ?3
+            ORDER BY id LIMIT ?4
+        """
+        asked = ((twin_hash(name), name, _MOST_TWINS) for name in storable(names))
         found: dict[str, tuple[str, ...]] = {}
-        for name in storable(names):
-            rows = self._space.rows(sql, twin_hash(name), _MOST_TWINS + 1)
-            key = twin_key(name)
-            twins = [other for (other,) in rows if other != name and twin_key(other) == key]
-            if twins:
-                found[name] = tuple(twins[:_MOST_TWINS])
+        for name, other in self._space.each(sql, asked):
+            if twin_key(other) == twin_key(name):
+                found[name] = (*found.get(name, ()), other)
         return found
 
     def suggest_names(self, name: str, limit: int = 3) -> tuple[str, ...]:

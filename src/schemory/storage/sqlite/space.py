@@ -1,7 +1,7 @@
 """One space of the database: every statement that is run through it is bound to the space."""
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,10 @@ class Space:
     def ints(self, sql: str, *bound: Any) -> list[int]:
         """Return the first column of a query, which holds integers."""
         return [row[0] for row in self.db.execute(sql, (self.number, *bound))]
+
+    def each(self, sql: str, bound: Iterable[tuple[Any, ...]]) -> Iterator[Row]:
+        """Yield the rows of one query asked once per tuple of values, in the order of these."""
+        yield from self.db.executemany(sql, ((self.number, *values) for values in bound))
 
     def write(self, sql: str, rows: Iterable[tuple[Any, ...]]) -> int:
         """Run a statement once per row; returns how many rows of tables it changed."""
