@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from schemory.model.jsonvalue import Json
+from schemory.model.lines.plain import PlainReader
 from schemory.model.lines.read import is_container, read_piece
 from schemory.model.lines.records import EdgeLine, Fault, FaultKind, NodeLine, OtherLine, Record
 from schemory.model.lines.scan import Scanner, Unreadable, Value
@@ -47,9 +48,14 @@ def parse_file(data: bytes, options: ImportOptions, progress: Progress | None = 
     scanner = Scanner(data)
     has_container = False
     waiting: list[Record] = []
+    plain = PlainReader()
     for piece in scanner:
-        has_container = has_container or _is_container(piece)
-        waiting += read_piece(piece)
+        record = _plain(piece, plain)
+        if record is not None:
+            waiting.append(record)
+        else:
+            has_container = has_container or _is_container(piece)
+            waiting += read_piece(piece)
         if len(waiting) >= _BATCH:
             _take_all(parsed, waiting, options)
             waiting.clear()
@@ -66,6 +72,13 @@ def parse_file(data: bytes, options: ImportOptions, progress: Progress | None = 
     elif scanner.has_array:
         parsed.form = FileForm.ARRAY
     return parsed
+
+
+def _plain(piece: Value | Unreadable, reader: PlainReader) -> Record | None:
+    """Return what nearly every piece is, if it is that: such a one is no container."""
+    if not isinstance(piece, Value) or not isinstance(piece.value, dict):
+        return None
+    return reader.read(piece, piece.value)
 
 
 def _is_container(piece: Value | Unreadable) -> bool:
@@ -89,16 +102,16 @@ def _take(parsed: ParsedFile, record: Record, options: ImportOptions, *, is_clea
     """Sort one record in, with the relations inside it."""
     parsed.records += 1
     judged = record if is_clean else _without_secret(record)
-    if isinstance(judged, EdgeLine):
+    if isinstance(judged, EdgeLine) and not 0.0 <= judged.edge.weight <= 1.0:
         judged = _in_bounds(parsed, judged, options)
-    if isinstance(judged, Fault):
+    if isinstance(judged, EdgeLine):
+        parsed.has_graph = True
+        parsed.edges.append(judged)
+    elif isinstance(judged, Fault):
         parsed.faults.append(judged)
         parsed.has_graph = parsed.has_graph or judged.is_graph
     elif isinstance(judged, OtherLine):
         parsed.kept.append(judged)
-    elif isinstance(judged, EdgeLine):
-        parsed.has_graph = True
-        parsed.edges.append(judged)
     else:
         parsed.has_graph = True
         parsed.nodes.setdefault(judged.node.name, []).append(judged)
@@ -120,11 +133,14 @@ def _without_secret(record: Record) -> Record:
 
 
 def _raw_text(record: Record) -> str:
-    """Return all text of a record; its own line where that has no escapes, which is cheapest."""
+    """Return all text of a record."""
     if isinstance(record, Fault):
         return ""
-    if isinstance(record, OtherLine) or "\\" not in record.text:
+    if isinstance(record, OtherLine):
         return record.text
+    if isinstance(record, EdgeLine) and not record.extra:
+        edge = record.edge
+        return f"{edge.from_name}\n{edge.to_name}\n{edge.edge_type}"
     inner = record.nested if isinstance(record, NodeLine) else ()
     edges = (each for each in inner if isinstance(each, EdgeLine))
     return "\n".join((*_texts(record), *(text for each in edges for text in _texts(each))))

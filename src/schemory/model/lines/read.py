@@ -14,7 +14,7 @@ from schemory.model.edge import IMPORTED, Edge
 from schemory.model.jsonvalue import Json, compact
 from schemory.model.lines.beside import BESIDE_KEY, Beside, read_beside
 from schemory.model.lines.claims import read_claims
-from schemory.model.lines.plain import plain_record
+from schemory.model.lines.plain import PlainReader
 from schemory.model.lines.records import (
     UNKNOWN_TYPE,
     Claims,
@@ -74,7 +74,7 @@ def read_piece(piece: Value | Unreadable) -> Iterator[Record]:
 
 def read_object(place: Place, found: Mapping[str, Json]) -> Record:
     """Return the record that one object is."""
-    plain = plain_record(place, found)
+    plain = PlainReader().read(place, found)
     if plain is not None:
         return plain
     kind = kind_of(found)

@@ -129,9 +129,11 @@ class Scanner:
         if not line.startswith("{") or (self._has_undecoded and _UNDECODED.search(line)):
             return None
         try:
-            return Value(self.lines, line.rstrip(), parse_json(line))
-        except ValueError:
+            value, end = _DECODER.raw_decode(line)
+        except (ValueError, RecursionError):
             return None
+        text = line.rstrip(" \t\r\n")
+        return Value(self.lines, text, value) if end == len(text) else None
 
     def _read_line(self, at: int, end: int) -> Generator[Value | Unreadable, None, int]:
         """Yield the pieces of an unusual line; returns where it ends (a later line's end maybe)."""
