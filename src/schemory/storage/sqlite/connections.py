@@ -11,7 +11,6 @@ import apsw
 
 from schemory.storage.sqlite.failures import moved_error
 from schemory.storage.sqlite.locks import patience
-from schemory.storage.sqlite.memory_held import give_function
 
 WRITER_CACHE_KIB = 64 * 1024
 READER_CACHE_KIB = 16 * 1024
@@ -51,11 +50,16 @@ def connect(target: Target, *, cache_kib: int) -> apsw.Connection:
         db.execute("PRAGMA journal_size_limit = 67108864")  # a bulk load's log shrinks again
         db.pragma("cache_size", -cache_kib)
         db.pragma("synchronous", target.synchronous)
-        give_function(db)
+        db.register_fts5_function("schemory_held", _phrases_held)
     except BaseException:
         db.close()
         raise
     return db
+
+
+def _phrases_held(api: "apsw.FTS5ExtensionApi", *_: object) -> bytes:
+    """Return a byte per phrase of a full-text expression: 1 where the row has it."""
+    return bytes(len(api.phrase_columns(i)) > 0 for i in range(api.phrase_count))
 
 
 def _open(target: Target) -> apsw.Connection:

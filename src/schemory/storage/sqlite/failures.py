@@ -11,6 +11,7 @@ from schemory.errors import (
     StoreError,
     StoreFullError,
     StoreReadonlyError,
+    UnsupportedError,
 )
 
 
@@ -61,6 +62,14 @@ def moved_error(location: str) -> StoreError:
     return StoreError(
         f"The store's file was removed or replaced while it was open: {location}",
         suggestions=["Put the file back, then restart the program that uses the store."],
+    )
+
+
+def memory_unsupported() -> UnsupportedError:
+    """Return the error of a store that was opened without index rules."""
+    return UnsupportedError(
+        "This store was opened for the graph alone; it has no project memory.",
+        suggestions=["Open it with index rules (`terms`), as the server and command line do."],
     )
 
 

@@ -33,7 +33,7 @@ from schemory.storage.sqlite.memory_rows import (
 from schemory.storage.sqlite.memory_search import Search
 from schemory.storage.sqlite.memory_statistics import Figures, Statistics
 from schemory.storage.sqlite.memory_terms import terms_of
-from schemory.storage.sqlite.rows import storable
+from schemory.storage.sqlite.rows import text_ids
 from schemory.storage.sqlite.space import Space
 
 
@@ -225,8 +225,3 @@ class SqliteMemoryReader:
     def commits(self, *, after_seq: int = 0, limit: int) -> tuple[Commit, ...]:
         """Return committed transactions, the graph's too, in order after `after_seq`."""
         return ledger.commits(self._space, after_seq, limit)
-
-
-def text_ids(ids: Iterable[str]) -> list[str]:
-    """Return the distinct ids that can be stored; a NUL would cut a text short on its way."""
-    return [text for text in storable(ids) if "\0" not in text]

@@ -19,16 +19,6 @@ _HELD: Final = """
 """
 
 
-def give_function(db: apsw.Connection) -> None:
-    """Give a connection the function that `held_groups` asks with; once, and at once."""
-    db.register_fts5_function("schemory_held", _phrases_held)
-
-
-def _phrases_held(api: "apsw.FTS5ExtensionApi", *_: object) -> bytes:
-    """Return a byte per phrase of the expression: 1 where the row has it."""
-    return bytes(len(api.phrase_columns(i)) > 0 for i in range(api.phrase_count))
-
-
 def held_groups(
     space: Space,
     project_id: str,

@@ -5,12 +5,10 @@ them where an entry goes for good.
 """
 
 import json
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from schemory.model.entry import Entry, Link, Relation, SourceType, Status
 from schemory.model.jsonvalue import compact
-from schemory.storage.sqlite.memory_rows import ENTRY_COLUMNS, LINK_COLUMNS
+from schemory.storage.sqlite.memory_columns import ENTRY_COLUMNS, LINK_COLUMNS
 from schemory.storage.sqlite.rows import Row
 
 _ENTRY_KEYS: Final = (
@@ -80,33 +78,4 @@ def link_image(row: Row) -> str:
             "metadata": None if metadata is None else json.loads(metadata),
             "since": since,
         }
-    )
-
-
-def entry_of_image(image: Mapping[str, Any], project_id: str) -> Entry:
-    """Return an entry's past state."""
-    facts = {key: image[key] for key in ENTRY_CONTENT if key in image}
-    facts |= {
-        "source_type": SourceType(image["source_type"]),
-        "status": Status(image["status"]),
-        "tags": tuple(image["tags"]),
-    }
-    return Entry(
-        project_id=project_id,
-        updated_at=image["updated_at"],
-        revision=image["revision"],
-        **facts,
-    )
-
-
-def link_of_image(image: Mapping[str, Any]) -> Link:
-    """Return a link's past state."""
-    return Link(
-        id=image["id"],
-        source_entry_id=image["source"],
-        target_entry_id=image["target"],
-        relation=Relation(image["relation"]),
-        created_at=image["created_at"],
-        label=image["label"],
-        metadata=image["metadata"],
     )

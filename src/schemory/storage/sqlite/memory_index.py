@@ -10,15 +10,17 @@ which is why the rules that made a table stand in `projects.index_rules`. Source
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import apsw
 
 from schemory.errors import StoreCorruptError
-from schemory.storage.memory_protocols import IndexTerms, IndexText
 from schemory.storage.sqlite.space import Space
 
-TextRow: TypeAlias = tuple[int, IndexText]
+if TYPE_CHECKING:
+    from schemory.storage.memory_protocols import IndexTerms, IndexText
+
+TextRow: TypeAlias = "tuple[int, IndexText]"
 """A row of the index: an entry's row id and what it is indexed by."""
 
 _REPAIR: Final = (
@@ -99,7 +101,7 @@ class MemoryIndex:
     Made at the first row, and built anew there when other rules had made it.
     """
 
-    def __init__(self, space: Space, terms: IndexTerms) -> None:
+    def __init__(self, space: Space, terms: "IndexTerms") -> None:
         self._db = space.db
         self._number = space.number
         self._terms = terms
@@ -153,11 +155,11 @@ class MemoryIndex:
         self._is_ready = True
 
 
-def _note_rules(db: apsw.Connection, number: int, terms: IndexTerms) -> None:
+def _note_rules(db: apsw.Connection, number: int, terms: "IndexTerms") -> None:
     db.execute("UPDATE projects SET index_rules = ? WHERE number = ?", (terms.version, number))
 
 
-def rebuild_index(db: apsw.Connection, number: int, terms: IndexTerms) -> int:
+def rebuild_index(db: apsw.Connection, number: int, terms: "IndexTerms") -> int:
     """Make a project's index anew from its entries, whatever state it is in.
 
     Runs inside the caller's transaction, or as one of its own.
@@ -188,7 +190,7 @@ def _is_listed(db: apsw.Connection, number: int) -> bool:
     return bool(db.execute(sql, (f"memory_index_{number}",)).get)
 
 
-def _give_function(db: apsw.Connection, terms: IndexTerms) -> None:
+def _give_function(db: apsw.Connection, terms: "IndexTerms") -> None:
     def of_text(*values: object) -> str:
         return terms.terms(str(values[0])) if values[0] else ""
 
@@ -196,7 +198,7 @@ def _give_function(db: apsw.Connection, terms: IndexTerms) -> None:
     db.create_scalar_function("terms", of_text, 1, deterministic=True, flags=apsw.SQLITE_INNOCUOUS)
 
 
-def check_index(db: apsw.Connection, number: int, terms: IndexTerms | None) -> tuple[str, ...]:
+def check_index(db: apsw.Connection, number: int, terms: "IndexTerms | None") -> tuple[str, ...]:
     """Return what is wrong with a project's index, () when it is sound; reads all of it.
 
     On a connection that may write, and with the rules that made it, the index is compared with
@@ -217,7 +219,7 @@ def check_index(db: apsw.Connection, number: int, terms: IndexTerms | None) -> t
     return tuple(faults)
 
 
-def _is_sound(db: apsw.Connection, number: int, terms: IndexTerms | None) -> bool:
+def _is_sound(db: apsw.Connection, number: int, terms: "IndexTerms | None") -> bool:
     try:
         if db.readonly("main") or terms is None:
             rows = db.execute(for_project("PRAGMA integrity_check('memory_index_{n}')", number))

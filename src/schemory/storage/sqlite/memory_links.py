@@ -6,7 +6,8 @@ from typing import Final
 from schemory.model.entry import Link
 from schemory.storage.sqlite.images import Kind
 from schemory.storage.sqlite.ledger import LedgerEntry
-from schemory.storage.sqlite.memory_rows import LINK_COLUMNS, link_of_row, metadata_text
+from schemory.storage.sqlite.memory_columns import LINK_COLUMNS
+from schemory.storage.sqlite.memory_rows import link_of_row, metadata_text
 from schemory.storage.sqlite.rows import Row
 from schemory.storage.sqlite.space import Space, text_list
 

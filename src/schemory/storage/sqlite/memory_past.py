@@ -1,9 +1,11 @@
-"""An entry's past, from the ledger's images."""
+"""What entries and links were, from the ledger's images."""
 
 import json
 
+from schemory.model.entry import Entry, Link, Relation, SourceType, Status
 from schemory.storage.memory_protocols import EarlierText
-from schemory.storage.sqlite.memory_images import entry_of_image
+from schemory.storage.sqlite.images import Image
+from schemory.storage.sqlite.memory_images import ENTRY_CONTENT
 from schemory.storage.sqlite.space import Space
 
 
@@ -23,3 +25,32 @@ def earlier_texts(
         entry = entry_of_image(json.loads(image_text), project_id)
         found.append(EarlierText(revision=entry.revision, changed_at=recorded_at, entry=entry))
     return tuple(found)
+
+
+def entry_of_image(image: Image, project_id: str) -> Entry:
+    """Return an entry's past state."""
+    facts = {key: image[key] for key in ENTRY_CONTENT if key in image}
+    facts |= {
+        "source_type": SourceType(image["source_type"]),
+        "status": Status(image["status"]),
+        "tags": tuple(image["tags"]),
+    }
+    return Entry(
+        project_id=project_id,
+        updated_at=image["updated_at"],
+        revision=image["revision"],
+        **facts,
+    )
+
+
+def link_of_image(image: Image) -> Link:
+    """Return a link's past state."""
+    return Link(
+        id=image["id"],
+        source_entry_id=image["source"],
+        target_entry_id=image["target"],
+        relation=Relation(image["relation"]),
+        created_at=image["created_at"],
+        label=image["label"],
+        metadata=image["metadata"],
+    )

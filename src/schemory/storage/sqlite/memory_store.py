@@ -3,22 +3,24 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Protocol, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import apsw
 
-from schemory.model.entry import Entry, Project
 from schemory.storage.compensations import Compensations
-from schemory.storage.memory_protocols import IndexTerms, IndexText
 from schemory.storage.protocols import WriteContext
-from schemory.storage.sqlite.failures import translated
-from schemory.storage.sqlite.memory import SqliteMemoryReader, text_ids
-from schemory.storage.sqlite.memory_rows import index_text, project_of_row
-from schemory.storage.sqlite.memory_statistics import Statistics
-from schemory.storage.sqlite.memory_transaction import SqliteMemoryTransaction
-from schemory.storage.sqlite.memory_writers import memory_unsupported
+from schemory.storage.sqlite.failures import memory_unsupported, translated
 from schemory.storage.sqlite.projects import Start, find_project
+from schemory.storage.sqlite.rows import text_ids
 from schemory.storage.sqlite.space import Space
+
+if TYPE_CHECKING:
+    from schemory.model.entry import Entry, Project
+    from schemory.storage.memory_protocols import IndexTerms, IndexText
+    from schemory.storage.sqlite.memory import SqliteMemoryReader
+    from schemory.storage.sqlite.memory_statistics import Statistics
+    from schemory.storage.sqlite.memory_transaction import SqliteMemoryTransaction
 
 
 class Writing(Protocol):
@@ -37,14 +39,23 @@ Tx = TypeVar("Tx", bound=Writing)
 class MemoryHalf(ABC):
     """The verbs of project memory; the store beneath gives connections and transactions.
 
+    Its parts are imported at their first use: a graph starts without them.
+
     Args:
         terms: How entries are indexed; None = every verb is refused.
-        statistics: What searches remember; None where snapshots see what is not committed.
+        remembers: Whether figures are kept between searches; not where a snapshot sees what is
+            not committed.
     """
 
-    def __init__(self, terms: IndexTerms | None, statistics: Statistics | None) -> None:
+    def __init__(self, terms: "IndexTerms | None", *, remembers: bool) -> None:
         self._terms = terms
-        self._statistics = statistics
+        self._remembers = remembers
+
+    @cached_property
+    def _statistics(self) -> "Statistics | None":
+        from schemory.storage.sqlite.memory_statistics import Statistics  # noqa: PLC0415 (see class)
+
+        return Statistics() if self._remembers else None
 
     @property
     @abstractmethod
@@ -67,18 +78,22 @@ class MemoryHalf(ABC):
     def _upkeep(self) -> AbstractContextManager[apsw.Connection]:
         """Lend the writer's connection, alone, outside a transaction."""
 
-    def _rules(self) -> IndexTerms:
+    def _rules(self) -> "IndexTerms":
         if self._terms is None:
             raise memory_unsupported()
         return self._terms
 
-    def index_text(self, entry: Entry) -> IndexText:
+    def index_text(self, entry: "Entry") -> "IndexText":
         """Return what an entry is indexed by; costs the derivation, needs no lock."""
+        from schemory.storage.sqlite.memory_rows import index_text  # noqa: PLC0415 (see class)
+
         return index_text(entry, self._rules())
 
     @contextmanager
-    def read_memory(self, project_id: str) -> Generator[SqliteMemoryReader]:
+    def read_memory(self, project_id: str) -> "Generator[SqliteMemoryReader]":
         """Open a snapshot; an unknown project reads as empty and is not created."""
+        from schemory.storage.sqlite.memory import SqliteMemoryReader  # noqa: PLC0415 (see class)
+
         terms = self._rules()
         with translated(self.location), self._snapshot() as db:
             space = Space(db, find_project(db, project_id))
@@ -87,7 +102,7 @@ class MemoryHalf(ABC):
     @contextmanager
     def memory_transaction(
         self, project_id: str, context: WriteContext
-    ) -> Generator[SqliteMemoryTransaction]:
+    ) -> "Generator[SqliteMemoryTransaction]":
         """Open the write transaction of a project: commits at the end, rolls back on an exception.
 
         Raises:
@@ -95,9 +110,13 @@ class MemoryHalf(ABC):
             StoreReadonlyError, StoreFullError, StoreCorruptError: As named.
             RuntimeError: This thread has a transaction open.
         """
+        from schemory.storage.sqlite.memory_transaction import (  # noqa: PLC0415 (see class)
+            SqliteMemoryTransaction,
+        )
+
         terms = self._rules()
 
-        def enter(db: apsw.Connection) -> SqliteMemoryTransaction:
+        def enter(db: apsw.Connection) -> "SqliteMemoryTransaction":
             start = self._start(db, project_id)
             return SqliteMemoryTransaction(
                 Space(db, start.number),
@@ -111,8 +130,10 @@ class MemoryHalf(ABC):
         with self._written(enter) as tx:
             yield tx
 
-    def list_projects(self, *, after: str = "", limit: int) -> tuple[Project, ...]:
+    def list_projects(self, *, after: str = "", limit: int) -> "tuple[Project, ...]":
         """Return projects that hold entries, by id."""
+        from schemory.storage.sqlite.memory_rows import project_of_row  # noqa: PLC0415 (see class)
+
         self._rules()
         sql = """
             SELECT id, display_name, canonical_path, git_remote, created_at, updated_at,

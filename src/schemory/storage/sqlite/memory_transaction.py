@@ -9,10 +9,11 @@ from schemory.storage.compensations import Compensations
 from schemory.storage.memory_protocols import IndexTerms, IndexText
 from schemory.storage.protocols import Commit, WriteContext
 from schemory.storage.sqlite.ledger import LedgerEntry
-from schemory.storage.sqlite.memory import SqliteMemoryReader, text_ids
+from schemory.storage.sqlite.memory import SqliteMemoryReader
 from schemory.storage.sqlite.memory_purge import purge_entries
 from schemory.storage.sqlite.memory_rows import metadata_text
 from schemory.storage.sqlite.projects import make_project
+from schemory.storage.sqlite.rows import text_ids
 from schemory.storage.sqlite.space import Space, text_list
 from schemory.storage.sqlite.undo import undo
 from schemory.storage.sqlite.writers import Writers

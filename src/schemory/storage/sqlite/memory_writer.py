@@ -10,10 +10,9 @@ from schemory.model.entry import Entry
 from schemory.storage.memory_protocols import IndexTerms, IndexText
 from schemory.storage.sqlite.images import Kind
 from schemory.storage.sqlite.ledger import LedgerEntry, highest_ids
+from schemory.storage.sqlite.memory_columns import INSERT_ENTRY, UPDATE_ENTRY
 from schemory.storage.sqlite.memory_index import MemoryIndex
 from schemory.storage.sqlite.memory_rows import (
-    INSERT_ENTRY,
-    UPDATE_ENTRY,
     entry_of_row,
     entry_rows,
     entry_rows_by_id,

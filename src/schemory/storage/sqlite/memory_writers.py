@@ -1,6 +1,5 @@
 """All that one transaction writes a project's memory with."""
 
-from schemory.errors import UnsupportedError
 from schemory.storage.memory_protocols import IndexTerms
 from schemory.storage.sqlite.ledger import LedgerEntry
 from schemory.storage.sqlite.memory_links import LinkWriter
@@ -19,11 +18,3 @@ class MemoryWriters:
         self.tags = TagWriter(space, entry)
         self.entries = EntryWriter(space, project_id, entry, terms, self.tags)
         self.links = LinkWriter(space, entry)
-
-
-def memory_unsupported() -> UnsupportedError:
-    """Return the error of a store that was opened without index rules."""
-    return UnsupportedError(
-        "This store was opened for the graph alone; it has no project memory.",
-        suggestions=["Open it with index rules (`terms`), as the server and command line do."],
-    )

@@ -111,3 +111,8 @@ def is_storable(text: str) -> bool:
 def storable(texts: Iterable[str]) -> list[str]:
     """Return the distinct texts that can be in the database, in order."""
     return [text for text in dict.fromkeys(texts) if is_storable(text)]
+
+
+def text_ids(ids: Iterable[str]) -> list[str]:
+    """Return the distinct ids that can be stored; a NUL would cut a text short on its way."""
+    return [text for text in storable(ids) if "\0" not in text]

@@ -5,14 +5,13 @@ import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import apsw
 
 from schemory.errors import StoreError
 from schemory.model.jsonvalue import Json
 from schemory.model.moment import Clock, IdMaker, moment_text
-from schemory.storage.memory_protocols import IndexTerms
 from schemory.storage.protocols import Capability, WriteContext
 from schemory.storage.sqlite import upkeep
 from schemory.storage.sqlite.connections import (
@@ -26,7 +25,6 @@ from schemory.storage.sqlite.failures import readonly_error, store_error, transl
 from schemory.storage.sqlite.graph import SqliteGraphReader
 from schemory.storage.sqlite.ledger import LedgerEntry
 from schemory.storage.sqlite.locks import WriteQueue, busy_error, patience, wal_writer
-from schemory.storage.sqlite.memory_statistics import Statistics
 from schemory.storage.sqlite.memory_store import MemoryHalf, Tx, Writing
 from schemory.storage.sqlite.migrate import is_current
 from schemory.storage.sqlite.opening import (
@@ -45,6 +43,9 @@ from schemory.storage.sqlite.projects import (
 from schemory.storage.sqlite.space import Space
 from schemory.storage.sqlite.transaction import SqliteGraphTransaction
 
+if TYPE_CHECKING:
+    from schemory.storage.memory_protocols import IndexTerms
+
 MEMORY = ":memory:"
 BUSY_TIMEOUT_SECONDS = 15.0
 
@@ -56,9 +57,9 @@ class SqliteStore(MemoryHalf):
     """
 
     def __init__(
-        self, target: Target, *, now: Clock, ids: IdMaker, terms: IndexTerms | None
+        self, target: Target, *, now: Clock, ids: IdMaker, terms: "IndexTerms | None"
     ) -> None:
-        super().__init__(terms, Statistics() if target.path else None)
+        super().__init__(terms, remembers=target.path is not None)
         self._target = target
         self._now = now
         self._ids = ids
@@ -81,7 +82,7 @@ class SqliteStore(MemoryHalf):
         ids: IdMaker,
         busy_timeout_seconds: float = BUSY_TIMEOUT_SECONDS,
         synchronous: str = "FULL",
-        terms: IndexTerms | None = None,
+        terms: "IndexTerms | None" = None,
     ) -> Self:
         """Open a store, made where missing and brought to this version's schema.
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from schemory.model.edge import EdgeChange, EdgeRecord, NewEdge
 from schemory.model.node import NewNode, NodeChange, NodeRecord
 from schemory.storage.compensations import Compensations
-from schemory.storage.memory_protocols import IndexTerms
 from schemory.storage.protocols import Commit, KeptLine
 from schemory.storage.sqlite.graph import SqliteGraphReader
 from schemory.storage.sqlite.ledger import LedgerEntry
@@ -14,6 +14,9 @@ from schemory.storage.sqlite.purge import purge_node
 from schemory.storage.sqlite.space import Space
 from schemory.storage.sqlite.undo import undo
 from schemory.storage.sqlite.writers import Writers
+
+if TYPE_CHECKING:
+    from schemory.storage.memory_protocols import IndexTerms
 
 
 class SqliteGraphTransaction(SqliteGraphReader):
@@ -27,7 +30,7 @@ class SqliteGraphTransaction(SqliteGraphReader):
     """
 
     def __init__(
-        self, space: Space, name: str, entry: LedgerEntry, terms: IndexTerms | None = None
+        self, space: Space, name: str, entry: LedgerEntry, terms: "IndexTerms | None" = None
     ) -> None:
         super().__init__(space, name)
         self._entry = entry

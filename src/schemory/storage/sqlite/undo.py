@@ -1,14 +1,17 @@
 """Reversing one committed transaction, when nothing it wrote has changed since (storage.md)."""
 
+from types import ModuleType
+
 from schemory.errors import InvalidParamError, Problem, UndoConflictError
 from schemory.storage.protocols import Commit
-from schemory.storage.sqlite import ledger, undo_graph, undo_memory
+from schemory.storage.sqlite import ledger, undo_graph
 from schemory.storage.sqlite.images import Image, Kind
 from schemory.storage.sqlite.space import Space
 from schemory.storage.sqlite.undo_plan import Plan, plan_changes, plan_insertions
 from schemory.storage.sqlite.writers import Writers
 
 _MOST_PROBLEMS = 20
+_MEMORY = frozenset({Kind.ENTRY, Kind.TAG, Kind.LINK})
 
 
 def undo(space: Space, writers: Writers, seq: int) -> Commit:
@@ -23,19 +26,27 @@ def undo(space: Space, writers: Writers, seq: int) -> Commit:
     plan = Plan(space, seq)
     plan_changes(plan, _label)
     plan_insertions(plan, _label)
+    touches_memory = any(plan.turns[kind].targets for kind in _MEMORY)
     undo_graph.find_conflicts(plan)
-    undo_memory.find_conflicts(plan)
+    if touches_memory:
+        _memory().find_conflicts(plan)
     if plan.problems:
         raise _conflict(seq, plan.problems)
     undo_graph.apply(writers, plan)
-    if undo_memory.is_touched(plan):
-        undo_memory.apply(writers.memory, plan, writers.entry.now)
+    if touches_memory:
+        _memory().apply(writers.memory, plan, writers.entry.now)
     return commit
 
 
 def _label(plan: Plan, kind: Kind, image: Image | None) -> str:
-    label = undo_memory.label if kind in undo_memory.KINDS else undo_graph.label
+    label = _memory().label if kind in _MEMORY else undo_graph.label
     return label(plan, kind, image)
+
+
+def _memory() -> ModuleType:
+    from schemory.storage.sqlite import undo_memory  # noqa: PLC0415 (most stores start without)
+
+    return undo_memory
 
 
 def _reachable(space: Space, seq: int) -> Commit:

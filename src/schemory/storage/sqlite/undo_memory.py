@@ -6,12 +6,11 @@ from typing import Final
 
 from schemory.model.entry import Entry, Tag
 from schemory.storage.sqlite.images import Image, Kind, current_image
-from schemory.storage.sqlite.memory_images import entry_of_image, link_of_image
+from schemory.storage.sqlite.memory_past import entry_of_image, link_of_image
 from schemory.storage.sqlite.memory_writers import MemoryWriters
 from schemory.storage.sqlite.space import id_list
 from schemory.storage.sqlite.undo_plan import Plan, next_revision
 
-KINDS: Final = frozenset({Kind.ENTRY, Kind.TAG, Kind.LINK})
 _IDS: Final = """
   SELECT e.id FROM carray(?2) AS wanted CROSS JOIN memory_entries AS e
   WHERE e.row_id = wanted.value AND e.project = ?1
@@ -41,15 +40,8 @@ def label(_plan: Plan, kind: Kind, image: Image | None) -> str:
     return f"link {image['source']} -[{image['relation']}]-> {image['target']}"
 
 
-def is_touched(plan: Plan) -> bool:
-    """Return whether the transaction wrote any memory."""
-    return any(plan.turns[kind].targets for kind in KINDS)
-
-
 def find_conflicts(plan: Plan) -> None:
     """Note what others wrote that the old state cannot live with."""
-    if not is_touched(plan):
-        return
     _find_torn_links(plan)
     _find_taken_ids(plan)
     _find_impossible_links(plan)

@@ -1,17 +1,20 @@
 """Looking after a database: is it sound, make its indexes anew, give back what was deleted."""
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import apsw
 
 from schemory.errors import StoreBusyError
-from schemory.storage.memory_protocols import IndexTerms
 from schemory.storage.sqlite import index, memory_index
+
+if TYPE_CHECKING:
+    from schemory.storage.memory_protocols import IndexTerms
 
 _MOST_FAULTS = 20
 
 
-def find_faults(db: apsw.Connection, terms: IndexTerms | None) -> tuple[str, ...]:
+def find_faults(db: apsw.Connection, terms: "IndexTerms | None") -> tuple[str, ...]:
     """Return what is wrong with the database, () when it is sound; reads all of it.
 
     Pages and table indexes, references between tables, and the search indexes of each project;
@@ -51,7 +54,7 @@ def _graph_faults(db: apsw.Connection) -> list[str]:
     ]
 
 
-def _memory_faults(db: apsw.Connection, *, terms: IndexTerms | None) -> list[str]:
+def _memory_faults(db: apsw.Connection, *, terms: "IndexTerms | None") -> list[str]:
     projects = list(db.execute("SELECT number, id FROM projects ORDER BY number"))
     return [
         f"project {project}: {fault}"
@@ -60,7 +63,7 @@ def _memory_faults(db: apsw.Connection, *, terms: IndexTerms | None) -> list[str
     ]
 
 
-def rebuild_indexes(db: apsw.Connection, terms: IndexTerms | None) -> int:
+def rebuild_indexes(db: apsw.Connection, terms: "IndexTerms | None") -> int:
     """Make every search index anew, in one transaction; returns how much they hold.
 
     Memory's stay as they are without `terms`.

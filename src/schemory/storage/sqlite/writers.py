@@ -2,18 +2,22 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from schemory.storage.memory_protocols import IndexTerms
 from schemory.storage.protocols import KeptLine
 from schemory.storage.sqlite.adjacent import touching_ids
 from schemory.storage.sqlite.edge_writer import EdgeWriter
+from schemory.storage.sqlite.failures import memory_unsupported
 from schemory.storage.sqlite.images import Kind
 from schemory.storage.sqlite.ledger import LedgerEntry
-from schemory.storage.sqlite.memory_writers import MemoryWriters, memory_unsupported
 from schemory.storage.sqlite.node_ids import NodeIds
 from schemory.storage.sqlite.node_writer import NodeWriter
 from schemory.storage.sqlite.rows import text_digest
 from schemory.storage.sqlite.space import Space
+
+if TYPE_CHECKING:
+    from schemory.storage.memory_protocols import IndexTerms
+    from schemory.storage.sqlite.memory_writers import MemoryWriters
 
 
 class Writers:
@@ -29,7 +33,7 @@ class Writers:
     """
 
     def __init__(
-        self, space: Space, entry: LedgerEntry, *, project_id: str, terms: IndexTerms | None
+        self, space: Space, entry: LedgerEntry, *, project_id: str, terms: "IndexTerms | None"
     ) -> None:
         self.entry = entry
         self._project_id = project_id
@@ -40,12 +44,16 @@ class Writers:
         self._space = space
 
     @cached_property
-    def memory(self) -> MemoryWriters:
+    def memory(self) -> "MemoryWriters":
         """For entries, tags and links.
 
         Raises:
             UnsupportedError: The store was opened for the graph alone.
         """
+        from schemory.storage.sqlite.memory_writers import (  # noqa: PLC0415 (the graph needs none)
+            MemoryWriters,
+        )
+
         if self._terms is None:
             raise memory_unsupported()
         return MemoryWriters(self._space, self._project_id, self.entry, self._terms)
