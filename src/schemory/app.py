@@ -2,7 +2,7 @@
 
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cached_property
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 from schemory.config import DEFAULT_SPACE, Settings
 from schemory.errors import UnsupportedError
 from schemory.graph.service import KnowledgeGraph
+from schemory.model.jsonvalue import Json
 from schemory.model.moment import Clock, IdMaker
 from schemory.model.schema import NodeSchema
 from schemory.schemas.catalog import (
@@ -26,6 +27,10 @@ from schemory.schemas.load import PACK_ORIGIN, load_schema
 from schemory.storage.protocols import GraphStore
 
 if TYPE_CHECKING:
+    from schemory.memory.service import ProjectMemory
+    from schemory.memory.settings import MemorySettings
+    from schemory.storage.sqlite.store import SqliteStore
+    from schemory.tools.registry import Tool
     from schemory.tools.toolbox import Toolbox
 
 MEMORY = ":memory:"
@@ -73,8 +78,14 @@ class App:
         catalog: SchemaCatalog,
         *,
         now: Clock,
+        ids: IdMaker,
         on_internal_error: Callable[[str, Exception], None] | None = None,
     ) -> None:
+        self._ids = ids
+        self._stack = ExitStack()
+        self._stack.callback(store.close)
+        self._opening = threading.Lock()
+        self._memory: ProjectMemory | None = None
         self.settings = settings
         self.store = store
         self.catalog = catalog
@@ -106,9 +117,55 @@ class App:
                 manage_schemas=settings.manage_schemas,
             ),
             now=self.now,
+            extra_tools=self._memory_tools() if "memory" in settings.toolsets else (),
         )
         toolbox.on_internal_error = self._on_internal_error
         return toolbox
+
+    @property
+    def memory(self) -> "ProjectMemory":
+        """The memory of every project; beside a graph file it lives in the database.
+
+        Raises:
+            StoreError: The database cannot be used. UnsupportedError: Not by this version.
+        """
+        with self._opening:  # several threads may ask for it first
+            if self._memory is None:
+                self._memory = self._open_memory()
+            return self._memory
+
+    def _open_memory(self) -> "ProjectMemory":
+        from schemory.config.memory import memory_settings  # noqa: PLC0415 (graph alone needs none)
+
+        store = self.store
+        if self.settings.graph_file is not None:
+            store = _open_database(self.settings.database, now=self.now, ids=self._ids)
+            self._stack.callback(store.close)
+        return _make_memory(store, memory_settings(self.settings), now=self.now, ids=self._ids)
+
+    def _memory_tools(self) -> "tuple[Tool, ...]":
+        from schemory.tools.memory import memory_tools  # noqa: PLC0415 (graph alone needs none)
+        from schemory.tools.memory_bench import MemoryBench  # noqa: PLC0415 (as above)
+
+        settings = self.settings
+        return memory_tools(
+            MemoryBench(
+                open_memory=lambda: self.memory,
+                budget=settings.response_budget,
+                graph_facts=self._graph_facts if "graph" in settings.toolsets else None,
+            )
+        )
+
+    def _graph_facts(self) -> Mapping[str, Json]:
+        """Return what the memory's status tells of the graph half."""
+        with self.graph.reading() as reader:
+            counts = reader.count()
+        return {
+            "space": self.graph.space,
+            "nodes": counts.nodes,
+            "edges": counts.edges,
+            "node_types": dict(counts.node_types),
+        }
 
     def warnings(self) -> Iterator[str]:
         """Yield what a person should know: odd settings, faulty schema files, the store's words."""
@@ -123,7 +180,7 @@ class App:
 
     def close(self) -> None:
         """Release the store's files and locks."""
-        self.store.close()
+        self._stack.close()
 
     def __enter__(self) -> Self:
         return self
@@ -153,8 +210,9 @@ def open_app(
     # Schemas first: a misspelt pack must not leave a new, empty store behind.
     catalog = open_catalog(settings)
     location = settings.graph_file if settings.graph_file is not None else settings.database
-    store = _open(location, space=settings.space, now=now, ids=ids or make_ids(now))
-    return App(settings, store, catalog, now=now, on_internal_error=on_internal_error)
+    ids = ids or make_ids(now)
+    store = _open(location, space=settings.space, now=now, ids=ids)
+    return App(settings, store, catalog, now=now, ids=ids, on_internal_error=on_internal_error)
 
 
 def open_catalog(settings: Settings) -> SchemaCatalog:
@@ -171,18 +229,37 @@ def open_catalog(settings: Settings) -> SchemaCatalog:
 
 
 class OpenStore:
-    """A store opened from a program: its graph, closed at the end of the `with` block.
+    """A store opened from a program: graph and memory, closed at the end of the `with` block.
 
     Attributes:
         graph: The knowledge graph of the chosen space.
         catalog: The schemas in force.
     """
 
-    def __init__(self, store: GraphStore, catalog: SchemaCatalog, space: str) -> None:
+    def __init__(
+        self, store: GraphStore, catalog: SchemaCatalog, space: str, *, now: Clock, ids: IdMaker
+    ) -> None:
         self._stack = ExitStack()
         self._stack.callback(store.close)
+        self._now = now
+        self._ids = ids
         self.catalog = catalog
         self.graph = KnowledgeGraph(store, space=space, catalog=catalog)
+
+    @cached_property
+    def memory(self) -> "ProjectMemory":
+        """The memory of every project; calls that name none mean the project of the space.
+
+        Raises:
+            UnsupportedError: The store is a graph file, which holds no memory.
+        """
+        from schemory.memory.settings import MemorySettings  # noqa: PLC0415 (graph alone needs none)
+        from schemory.model.project import ProjectIdentity, ResolvedBy  # noqa: PLC0415 (as above)
+
+        space = self.graph.space
+        own = ProjectIdentity(id=space, resolved_by=ResolvedBy.SERVER, display_name=space)
+        settings = MemorySettings(server_project=None if space == DEFAULT_SPACE else own)
+        return _make_memory(self.graph.store, settings, now=self._now, ids=self._ids)
 
     def close(self) -> None:
         """Release the store's files and locks; further calls do nothing."""
@@ -229,8 +306,9 @@ def open_store(
     is_file = text.lower().endswith(_GRAPH_FILE_ENDINGS)
     location = text if is_place else Path(text).expanduser().absolute()
     place = location if is_file or is_place else str(location)
-    store = _open(place, space=space, now=clock, ids=ids or make_ids(clock))
-    return OpenStore(store, catalog, space)
+    ids = ids or make_ids(clock)
+    store = _open(place, space=space, now=clock, ids=ids)
+    return OpenStore(store, catalog, space, now=clock, ids=ids)
 
 
 def _source(given: str | Path | NodeSchema) -> Source:
@@ -244,16 +322,42 @@ def _source(given: str | Path | NodeSchema) -> Source:
 
 def _open(location: str | Path, *, space: str, now: Clock, ids: IdMaker) -> GraphStore:
     """Open a database (text) or a graph file (path), which is the one space `space`."""
-    from schemory.storage.sqlite.store import SqliteStore  # noqa: PLC0415 (help needs no database)
-
     if isinstance(location, Path):
         from schemory.storage.jsonl import JsonlStore  # noqa: PLC0415 (only for graph files)
+        from schemory.storage.sqlite.store import SqliteStore  # noqa: PLC0415 (help needs none)
 
         inner = SqliteStore.open(MEMORY, now=now, ids=ids)
         return JsonlStore.open(location, inner=inner, now=now, space=space)
+    return _open_database(location, now=now, ids=ids)
+
+
+def _open_database(location: str, *, now: Clock, ids: IdMaker) -> "SqliteStore":
+    """Open a database, both halves of it."""
+    from schemory.retrieval.tokens import (  # noqa: PLC0415 (help needs no database)
+        TOKENS_VERSION,
+        index_terms,
+    )
+    from schemory.storage.memory_protocols import IndexTerms  # noqa: PLC0415 (as above)
+    from schemory.storage.sqlite.store import SqliteStore  # noqa: PLC0415 (as above)
+
     if location.startswith(_URL_SCHEMES):
         raise UnsupportedError(
             "This version stores in SQLite and JSONL files; PostgreSQL comes with a later one.",
             suggestions=["Give --db the path of a SQLite file."],
         )
-    return SqliteStore.open(location, now=now, ids=ids)
+    terms = IndexTerms(version=TOKENS_VERSION, terms=index_terms)
+    return SqliteStore.open(location, now=now, ids=ids, terms=terms)
+
+
+def _make_memory(
+    store: GraphStore, settings: "MemorySettings", *, now: Clock, ids: IdMaker
+) -> "ProjectMemory":
+    from schemory.memory.service import ProjectMemory  # noqa: PLC0415 (graph alone needs none)
+    from schemory.storage.sqlite.store import SqliteStore  # noqa: PLC0415 (help needs no database)
+
+    if not isinstance(store, SqliteStore):
+        raise UnsupportedError(
+            "A graph file holds no project memory.",
+            suggestions=["Open a SQLite file for the memory: `open_store('memory.sqlite')`."],
+        )
+    return ProjectMemory(store, settings=settings, now=now, ids=ids)

@@ -48,7 +48,7 @@ def test_without_any_word_the_defaults_hold(home: Path) -> None:
     assert settings.schema_folders == (home / ".mcp-servers" / "memory" / "schemas",)
     assert not settings.schemas_named
     assert settings.packs == ()
-    assert settings.toolsets == ("graph",)
+    assert settings.toolsets == ("graph", "memory")
     assert settings.tools == "full"
     assert settings.response_budget == 60_000
     assert settings.memory["MEMORY_MAX_ENTRY_BYTES"] == 200_000

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-TOOLSETS = ("graph", "graph_query", "admin")
+TOOLSETS = ("graph", "memory", "graph_query", "admin")
 PROFILES = ("full", "compact", "auto")
 
 HOME_FOLDER = PurePosixPath(".mcp-servers/memory")
@@ -139,8 +139,11 @@ KEYS: tuple[SettingKey, ...] = (
     SettingKey(
         name="MEMORY_TOOLSET",
         flag="--toolset",
-        default="graph",
-        meaning="Which groups of tools to serve, separated by commas: " + ", ".join(TOOLSETS) + ".",
+        default="graph,memory",
+        meaning=(
+            "Which groups of tools to serve, separated by commas: " + ", ".join(TOOLSETS) + ". "
+            "With a graph file and without this setting `graph` alone."
+        ),
         parse=_one_of(*TOOLSETS),
         separator=",",
     ),
@@ -188,7 +191,7 @@ KEYS: tuple[SettingKey, ...] = (
     ),
     SettingKey(
         name="MEMORY_ALLOWED_ROOTS",
-        meaning="Folders that file arguments may lie in.",
+        meaning="Folders in which projects and file arguments must lie; none: the project's own.",
         separator=os.pathsep,
         group="memory",
     ),

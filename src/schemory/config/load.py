@@ -7,7 +7,7 @@ is chosen in the order `MEMORY_FILE`, `MEMORY_FILE_PATH`, `MEMORY_DB_PATH`.
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
@@ -19,6 +19,8 @@ from schemory.model.project import GIT_PREFIX, PATH_PREFIX, ProjectIdentity
 _PREFIX = "MEMORY_"
 _STORE_KEYS = ("MEMORY_FILE", "MEMORY_FILE_PATH", "MEMORY_DB_PATH")
 _PROJECT_KEYS = ("MEMORY_PROJECT", "MEMORY_PROJECT_ID")
+_ROOTS = "MEMORY_ALLOWED_ROOTS"
+_AUDIT_FILE = "MEMORY_AUDIT_JSONL"
 _URL_SCHEMES = ("postgresql://", "postgres://")
 
 
@@ -227,6 +229,8 @@ def _assemble(loader: _Loader, config_file: Path | None) -> Settings:
     database, graph_file, store_source = _store(loader)
     project, space_source = _project(loader)
     toolsets = tuple(str(name) for name in loader.parsed(KEY_BY_NAME["MEMORY_TOOLSET"]))
+    if graph_file is not None and loader.find("MEMORY_TOOLSET") is None:
+        toolsets = ("graph",)
     manage_schemas = bool(loader.value("MEMORY_MANAGE_SCHEMAS"))
     if manage_schemas and "admin" not in toolsets:
         toolsets = (*toolsets, "admin")
@@ -247,14 +251,42 @@ def _assemble(loader: _Loader, config_file: Path | None) -> Settings:
         allow_cross_project=bool(loader.value("MEMORY_ALLOW_CROSS_PROJECT")),
         response_budget=cast("int", loader.value("MEMORY_RESPONSE_BUDGET")),
         debug=bool(loader.value("MEMORY_DEBUG")),
-        memory={
-            key.name: loader.parsed(key) if key.separator else loader.value(key.name)
-            for key in KEYS
-            if key.group == "memory"
-        },
+        memory=_memory(loader, database),
+        working_folder=loader.cwd,
         config_file=config_file,
         warnings=tuple(loader.findings.warnings),
     )
+
+
+def _memory(loader: _Loader, database: str) -> Mapping[str, object]:
+    """Return the memory's settings by key, its paths absolute."""
+    values = {
+        key.name: loader.parsed(key) if key.separator else loader.value(key.name)
+        for key in KEYS
+        if key.group == "memory"
+    }
+    return {**values, _ROOTS: _roots(loader), _AUDIT_FILE: _audit_file(loader, database)}
+
+
+def _roots(loader: _Loader) -> tuple[str, ...]:
+    found = loader.find(_ROOTS)
+    source = found[1].source if found else "default"
+    return tuple(str(loader.path(str(root), source)) for root in loader.parsed(KEY_BY_NAME[_ROOTS]))
+
+
+def _audit_file(loader: _Loader, database: str) -> Path | None:
+    """Return the file that audit rows are appended to; `1` names one beside the database."""
+    found = loader.find(_AUDIT_FILE)
+    if found is None:
+        return None
+    text, source = str(found[1].raw), found[1].source
+    try:
+        is_on = KEY_BY_NAME["MEMORY_AUDIT_LOG"].parse(text)
+    except ValueError:
+        return loader.path(text, source)
+    is_place = database == ":memory:" or database.startswith(_URL_SCHEMES)
+    folder = loader.home / HOME_FOLDER if is_place else Path(database).parent
+    return folder / "audit" / "memory-write-log.jsonl" if is_on else None
 
 
 def _store(loader: _Loader) -> tuple[str, Path | None, str]:
@@ -302,9 +334,8 @@ def _project(loader: _Loader) -> tuple[ProjectIdentity | None, str]:
     text = str(value.raw)
     is_path = name == "MEMORY_PROJECT" and _is_path(text, loader)
     path = str(loader.path(text, value.source)) if is_path else None
-    roots = loader.parsed(KEY_BY_NAME["MEMORY_ALLOWED_ROOTS"])
     rules = ProjectRules(
-        allowed_roots=real_roots([str(loader.path(str(root), "")) for root in roots]),
+        allowed_roots=real_roots(_roots(loader)),
         max_id_chars=cast("int", loader.value("MEMORY_MAX_PROJECT_ID_CHARS")),
     )
     try:
@@ -314,7 +345,8 @@ def _project(loader: _Loader) -> tuple[ProjectIdentity | None, str]:
         loader.findings.add(value.source, told)
         return None, value.source
     loader.findings.warnings.extend(project.warnings)
-    return project, value.source
+    named = str(loader.value("MEMORY_PROJECT_DISPLAY_NAME"))
+    return replace(project, display_name=named or project.display_name), value.source
 
 
 def _is_path(text: str, loader: _Loader) -> bool:

@@ -41,7 +41,8 @@ class Settings:
         schema_folders: Absolute; those that were named, else the user's own folder.
         schemas_named: Whether they were named; the user's own folder need not be there.
         packs: Names of built-in packs.
-        memory: Parsed settings of the project memory by key.
+        memory: Parsed settings of the project memory by key; paths absolute.
+        working_folder: Where the process was started.
         config_file: The config file that was read, or None.
         warnings: Unknown keys and other things a person should know.
     """
@@ -63,6 +64,7 @@ class Settings:
     response_budget: int
     debug: bool
     memory: Mapping[str, object]
+    working_folder: Path
     config_file: Path | None
     warnings: tuple[str, ...]
 

@@ -88,7 +88,7 @@ def _status_text(status: MemoryStatus, structured: Mapping[str, Any]) -> str:
         told = f"told by {project.resolved_by}"
         lines.append(f"Project: {project.id} ({project.display_name}{where}; {told})")
     by_status = ", ".join(f"{count} {name}" for name, count in status.counts.items() if count)
-    lines.append(f"Memory: {status.entries} entries ({by_status})" if by_status else _EMPTY)
+    lines.append(f"Memory: {by_status}" if by_status else _EMPTY)
     if "graph" in structured:
         graph = structured["graph"]
         lines.append(

@@ -158,7 +158,7 @@ def _links_reply(listed: LinksListed, links: Sequence[Link]) -> Reply:
 
 def _link_line(link: Link) -> str:
     line = f"- {_link_words(link)} (link {link.id})"
-    return f"{line} {fenced_line(link.id, link.label)}" if link.label else line
+    return f"{line} {fenced_line(link.id, link.label, 'link')}" if link.label else line
 
 
 def _handoff_summary(bench: MemoryBench, call: Call) -> Reply:

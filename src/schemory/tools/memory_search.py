@@ -9,7 +9,6 @@ from schemory.memory.results import LeftOut, SearchHit, SearchPage, SimilarFound
 from schemory.memory.settings import MIN_MAX_CHARS
 from schemory.model.entry import SourceType, Status
 from schemory.model.jsonvalue import Json
-from schemory.tools.fitting import counted
 from schemory.tools.memory_bench import (
     ANY_STATUS,
     COUNT,
@@ -147,7 +146,7 @@ def _page_text(
 ) -> str:
     where = f"project {page.project.id}" if page.project else "all projects"
     if not wires:
-        text = f"No entries found in {where}."
+        text = f"0 entries in {where}."
         text += f" {page.hint}" if page.hint else ""
         for key in ("scopes", "topics"):
             names = cast("Sequence[Mapping[str, Json]]", data.get(key) or ())
@@ -155,7 +154,8 @@ def _page_text(
                 text += f"\n{key.title()} there are:\n{names_text(names)}"
         return with_warnings(text, page.warnings)
     parts = [f"{_counted(len(wires))} in {where}. {DATA_NOTE}"]
-    parts += [hit_text(wire, number) for number, wire in enumerate(wires, 1)]
+    is_cross = page.project is None
+    parts += [hit_text(wire, n, with_project=is_cross) for n, wire in enumerate(wires, 1)]
     parts.append(hints_text(wires))
     if "next_cursor" in data:
         parts.append(f"More: call again with cursor {data['next_cursor']}")
@@ -199,7 +199,7 @@ def _similar_reply(found: SimilarFound, wires: Sequence[Mapping[str, Json]]) -> 
         text = "No similar entries."
     else:
         hits = [hit_text(wire, number) for number, wire in enumerate(wires, 1)]
-        said = counted(len(wires), "similar entry").replace("entrys", "entries")
+        said = "1 similar entry" if len(wires) == 1 else f"{len(wires)} similar entries"
         text = "\n".join([f"{said}. {DATA_NOTE}", *hits])
     return memory_reply(success_data(found, data), with_warnings(text, found.warnings))
 

@@ -25,23 +25,23 @@ def fenced(entry_id: str, text: str) -> str:
     return f"«entry {mark}»\n{text}\n«/entry {mark}»"
 
 
-def fenced_line(entry_id: str, text: str) -> str:
-    """Return the same on one line."""
+def fenced_line(entry_id: str, text: str, kind: str = "entry") -> str:
+    """Return the same on one line; `kind` says what the id is of."""
     line = " ".join(text.split())
-    mark = _mark(entry_id, line)
-    return f"«entry {mark}» {line} «/entry {mark}»"
+    mark = _mark(entry_id, line, kind)
+    return f"«{kind} {mark}» {line} «/{kind} {mark}»"
 
 
-def _mark(entry_id: str, text: str) -> str:
+def _mark(entry_id: str, text: str, kind: str = "entry") -> str:
     mark, number = entry_id, 1
-    while f"«/entry {mark}»" in text:
+    while f"«/{kind} {mark}»" in text:
         number += 1
         mark = f"{entry_id}#{number}"
     return mark
 
 
-def hit_text(wire: Mapping[str, Json], number: int) -> str:
-    """Return one hit, from its wire form."""
+def hit_text(wire: Mapping[str, Json], number: int, *, with_project: bool = False) -> str:
+    """Return one hit, from its wire form; `with_project` where hits are of several."""
     facts = [str(wire["source_type"]), str(wire["status"]), f"importance {wire['importance']}"]
     facts += [f"{key} {wire[key]}" for key in ("confidence", "similarity") if key in wire]
     facts.append(f"updated {str(wire['updated_at'])[:10]}")
@@ -50,7 +50,8 @@ def hit_text(wire: Mapping[str, Json], number: int) -> str:
     codes = cast("Iterable[str]", wire.get("warnings") or ())
     facts += [f"warning {code}" for code in codes]
     body = str(wire.get("content", wire["snippet"]))
-    return f"{number}. {', '.join(facts)}\n" + fenced(str(wire["id"]), f"{_place(wire)}\n{body}")
+    place = f"project {wire['project_id']}\n{_place(wire)}" if with_project else _place(wire)
+    return f"{number}. {', '.join(facts)}\n" + fenced(str(wire["id"]), f"{place}\n{body}")
 
 
 def _place(wire: Mapping[str, Json]) -> str:

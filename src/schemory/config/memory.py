@@ -1,0 +1,31 @@
+"""What the project memory gets of the settings (memory.md §3).
+
+The server's working folder may be a cloned repository, so its `.env` counts like that of any
+project: for project-domain keys, and to make limits tighter.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+from schemory.config.settings import Settings
+from schemory.identity.dotenv import read_project_env
+from schemory.memory.settings import Limits, MemorySettings
+
+
+def memory_settings(settings: Settings) -> MemorySettings:
+    """Return what holds for every call of the memory in this run."""
+    values = settings.memory
+    env = read_project_env(settings.working_folder)
+    scope = str(values["MEMORY_SCOPE_DEFAULT"])
+    return MemorySettings(
+        limits=Limits.of(values),
+        audit=bool(values["MEMORY_AUDIT_LOG"]),
+        audit_file=cast("Path | None", values["MEMORY_AUDIT_JSONL"]),
+        allowed_roots=tuple(cast("Sequence[str]", values["MEMORY_ALLOWED_ROOTS"])),
+        server_project=settings.project,
+        scope_default=scope or None,
+        allowed_tags=tuple(cast("Sequence[str]", values["MEMORY_ALLOWED_TAGS"])),
+        folder_env=env.values,
+        warnings=(*settings.warnings, *env.warnings),
+    )
