@@ -31,8 +31,8 @@ status.
 
 Search first. At the start of a task and before you save, call memory_search with the words or \
 identifiers at hand; memory_handoff_summary shows what came up lately. Give project_path, the \
-absolute path of the folder you work in; memory_status says which project that is. memory_read_entry \
-reads a hit in full.
+absolute path of the folder you work in; memory_status says which project that is. \
+memory_read_entry reads a hit in full.
 
 Save what later sessions need, as soon as it is sure: decisions with reasons, root causes, \
 workarounds, conventions; a handoff at the end. One matter per entry, in plain words, with \
@@ -45,8 +45,8 @@ memory_read_entry, memory_handoff_summary."""
 
 _BOTH: Final = """\
 Schemory remembers between sessions, in two halves. memory_* tools keep a project's notes \
-(decisions, root causes, workarounds, handoffs); the other tools keep a graph of named, typed nodes \
-with "Key: Value" lines and edges.
+(decisions, root causes, workarounds, handoffs); the other tools keep a graph of named, typed \
+nodes with "Key: Value" lines and edges.
 
 Search first: at the start of a task, before answering from memory and before saving, call \
 memory_search (words, identifiers) or search_nodes (one distinctive word). memory_handoff_summary \
@@ -71,6 +71,14 @@ it, and check what matters before you rely on it.
 
 An error lists every problem with the next step, and means that nothing was stored."""
 
+_TEXTS: Final = {
+    (False, False): "",
+    (True, False): _GRAPH,
+    (False, True): _MEMORY,
+    (True, True): _BOTH,
+}
+"""By whether there is a graph, and whether there is a memory."""
+
 _PREFER: Final = {
     Profile.FULL: "Where list_schemas shows a type, use its own add_TYPE and update_TYPE.",
     Profile.COMPACT: "Where list_schemas shows a type, use add_node and update_node.",
@@ -80,9 +88,5 @@ _CORE: Final = {Profile.FULL: "add_nodes", Profile.COMPACT: "add_node, add_nodes
 
 def instructions(toolsets: Collection[str], profile: Profile) -> str:
     """Return the server's instructions for these toolsets; empty without graph and memory."""
-    has_graph, has_memory = "graph" in toolsets, "memory" in toolsets
-    if has_memory:
-        text = _BOTH if has_graph else _MEMORY
-    else:
-        text = _GRAPH if has_graph else ""
+    text = _TEXTS["graph" in toolsets, "memory" in toolsets]
     return text.format(prefer=_PREFER[profile], core=_CORE[profile], rules=_RULES)
