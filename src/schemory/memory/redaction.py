@@ -5,10 +5,11 @@ password could be guessed from it. Source: memory.md §8.
 """
 
 import hashlib
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from schemory.model.jsonvalue import Json, compact
+from schemory.model.jsonvalue import Json, is_finite_number
 from schemory.model.text import encodable
 from schemory.safety.secrets import find_secrets
 
@@ -53,7 +54,7 @@ def holds_secret(arguments: Mapping[str, Json]) -> bool:
 
 
 def _redacted(key: str, value: Json, *, with_hashes: bool) -> Json:
-    if key in _PLAIN_KEYS and isinstance(value, bool | int | float):
+    if key in _PLAIN_KEYS and (isinstance(value, bool) or is_finite_number(value)):
         return value
     if key in _WORD_KEYS and isinstance(value, str) and _WORD.fullmatch(value):
         return value
@@ -64,7 +65,8 @@ def _redacted(key: str, value: Json, *, with_hashes: bool) -> Json:
 
 
 def _digest(field: str, value: Json, with_hashes: bool) -> dict[str, Json]:  # noqa: FBT001 (private)
-    text = value if isinstance(value, str) else compact(value)
+    # Refused arguments may hold what is no JSON number, such as NaN.
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     data = text.encode("utf-8", "surrogatepass")
     digest: dict[str, Json] = {"field": field}
     if with_hashes:

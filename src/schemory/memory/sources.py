@@ -100,20 +100,28 @@ def fingerprint(path: Path) -> Fingerprint | None:
         descriptor = os.open(path, flags)
     except (OSError, ValueError):
         return None
-    with os.fdopen(descriptor, "rb") as file:
-        told = os.fstat(file.fileno())
+    try:
+        told = os.fstat(descriptor)
         if not stat.S_ISREG(told.st_mode):
             return None
         if told.st_size > MAX_HASHED_BYTES:
             raise _TooLargeError
-        whole = hashlib.sha256()
-        # git names a content by the SHA-1 of a header and the bytes; no safety rests on it.
-        blob = hashlib.sha1(b"blob %d\0" % told.st_size, usedforsecurity=False)
-        size = 0
-        while chunk := file.read(_CHUNK):
-            whole.update(chunk)
-            blob.update(chunk)
-            size += len(chunk)
+        return _hashed(descriptor, told.st_size)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _hashed(descriptor: int, told_size: int) -> Fingerprint:
+    whole = hashlib.sha256()
+    # git names a content by the SHA-1 of a header and the bytes; no safety rests on it.
+    blob = hashlib.sha1(b"blob %d\0" % told_size, usedforsecurity=False)
+    size = 0
+    while chunk := os.read(descriptor, _CHUNK):
+        whole.update(chunk)
+        blob.update(chunk)
+        size += len(chunk)
     return Fingerprint(whole.hexdigest(), size, blob.hexdigest())
 
 
