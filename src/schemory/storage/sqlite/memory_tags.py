@@ -89,13 +89,16 @@ class TagWriter:
             self._describe(tag_id, tag.description)
 
     def delete_unused(self, ids: Iterable[int]) -> None:
-        """Delete those of the tags that no entry has; their state is kept."""
+        """Delete those of the tags that no entry has.
+
+        A bare name leaves no past: entries' own has it, and goes with them.
+        """
         sql = f"""
             SELECT id, name, description, created_at, since_seq FROM memory_tags AS t
             WHERE id = ?2 AND project = ?1 AND {_UNUSED}
         """  # noqa: S608 (a condition of ours)
         rows = [row for tag_id in ids for row in self._space.rows(sql, tag_id)]
-        self._entry.keep(Kind.TAG, rows)
+        self._entry.keep(Kind.TAG, (row for row in rows if row[2] is not None))
         self._delete(row[0] for row in rows)
 
     def drop_unused(self) -> None:
