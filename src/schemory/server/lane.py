@@ -1,11 +1,13 @@
 """One worker thread that does jobs in turn, so that the event loop stays free to answer."""
 
-import asyncio
 import queue
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio
 
 _Result = TypeVar("_Result")
 
@@ -22,11 +24,17 @@ class Lane:
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
 
+    def submit(self, job: Callable[[], None]) -> None:
+        """Have `job` run after those before it; it must not raise."""
+        self._jobs.put(job)
+
     async def run(self, job: Callable[[], _Result]) -> _Result:
         """Run `job` in the lane and return its result; what it raises is raised here.
 
         A caller that is cancelled leaves the job running to its end.
         """
+        import asyncio  # noqa: PLC0415 (kept out of processes without an event loop)
+
         loop = asyncio.get_running_loop()
         future: asyncio.Future[_Result] = loop.create_future()
 
@@ -61,7 +69,7 @@ class Lane:
 
 
 def post(
-    loop: asyncio.AbstractEventLoop, function: Callable[..., None], *arguments: object
+    loop: "asyncio.AbstractEventLoop", function: Callable[..., None], *arguments: object
 ) -> None:
     """Have `loop` call `function` soon, from any thread; nothing happens once it has closed."""
     with suppress(RuntimeError):
