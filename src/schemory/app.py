@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from schemory.memory.settings import MemorySettings
     from schemory.storage.sqlite.store import SqliteStore
     from schemory.tools.registry import Tool
+    from schemory.tools.resources import Resources
     from schemory.tools.toolbox import Toolbox
 
 MEMORY = ":memory:"
@@ -143,7 +144,22 @@ class App:
             self._stack.callback(store.close)
         return _make_memory(store, memory_settings(self.settings), now=self.now, ids=self._ids)
 
-    def _memory_tools(self) -> "tuple[Tool, ...]":
+    @cached_property
+    def resources(self) -> "Resources":
+        """What the server offers beside its tools; asked for by the one that serves."""
+        from schemory.tools.resources import Resources  # noqa: PLC0415 (only servers have them)
+
+        has_memory = "memory" in self.settings.toolsets
+        tools = self._memory_tools(budget=0) if has_memory else ()
+        return Resources(
+            toolbox=self.toolbox,
+            memory_tools={tool.name: tool for tool in tools},
+            open_memory=lambda: self.memory,
+            node_types=self.catalog.types,
+            signing_key=self.store.cursor_key,
+        )
+
+    def _memory_tools(self, budget: int | None = None) -> "tuple[Tool, ...]":
         from schemory.tools.memory import memory_tools  # noqa: PLC0415 (graph alone needs none)
         from schemory.tools.memory_bench import MemoryBench  # noqa: PLC0415 (as above)
 
@@ -151,7 +167,7 @@ class App:
         return memory_tools(
             MemoryBench(
                 open_memory=lambda: self.memory,
-                budget=settings.response_budget,
+                budget=settings.response_budget if budget is None else budget,
                 graph_facts=self._graph_facts if "graph" in settings.toolsets else None,
             )
         )

@@ -1,0 +1,127 @@
+"""What a server answers beside tools: resources, prompts, completions; by method, for any adapter.
+
+Parameters have their protocol's shape already; an adapter adds only what its era's results carry.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias, cast
+
+from schemory.errors import InvalidCursorError, InvalidParamError, NotFoundError, SchemoryError
+from schemory.model.jsonvalue import Json
+from schemory.tools.completions import Asked, complete
+from schemory.tools.prompts import get_prompt, list_prompts
+from schemory.tools.registry import Caller
+from schemory.tools.resources import Resources, Watched
+
+Params: TypeAlias = Mapping[str, Json]
+Answer: TypeAlias = Callable[[Params, Caller], Mapping[str, Json]]
+
+POLL_SECONDS: Final = 2.0
+"""How often watched addresses are looked at; other processes write to the store as well."""
+
+_INVALID_PARAMS: Final = -32602
+_INTERNAL_ERROR: Final = -32603
+_RESOURCE_NOT_FOUND: Final = -32002
+"""What clients before 2026-07-28 expect for an address that leads nowhere."""
+
+
+class Told(NamedTuple):
+    """An error as JSON-RPC has it."""
+
+    code: int
+    message: str
+    data: Mapping[str, Json]
+
+
+class Extras:
+    """The methods, each a function of parameters and caller that may read the store.
+
+    Attributes:
+        methods: What is served, by name.
+        cacheable: Methods whose results the newest era wants marked with how long they stay fresh.
+    """
+
+    cacheable: Final = frozenset(
+        {"resources/list", "resources/templates/list", "resources/read", "prompts/list"}
+    )
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+        self.methods: Mapping[str, Answer] = {
+            "resources/list": self._list,
+            "resources/templates/list": self._templates,
+            "resources/read": self._read,
+            "completion/complete": self._complete,
+            **({"prompts/list": _prompts, "prompts/get": _prompt} if self.has_prompts else {}),
+        }
+
+    @property
+    def has_prompts(self) -> bool:
+        """Whether there is a memory, which is what the prompts are about."""
+        return bool(self._resources.memory_tools)
+
+    def capabilities(self) -> dict[str, Json]:
+        """Return what the handshake says of these methods."""
+        prompts: dict[str, Json] = {"prompts": {"listChanged": False}} if self.has_prompts else {}
+        return {
+            "resources": {"subscribe": True, "listChanged": False},
+            "completions": {},
+            **prompts,
+        }
+
+    def watched(self, caller: Caller) -> Watched:
+        """Return an empty set of addresses to watch for one client."""
+        return Watched(self._resources, caller)
+
+    def _list(self, params: Params, caller: Caller) -> Mapping[str, Json]:
+        page = self._resources.page(cast("str | None", params.get("cursor")), caller)
+        more = {} if page.next_cursor is None else {"nextCursor": page.next_cursor}
+        return {"resources": list(page.resources), **more}
+
+    def _templates(self, params: Params, caller: Caller) -> Mapping[str, Json]:
+        del caller
+        _require_one_page(params)
+        return {"resourceTemplates": self._resources.templates()}
+
+    def _read(self, params: Params, caller: Caller) -> Mapping[str, Json]:
+        return {"contents": self._resources.read(str(params["uri"]), caller)}
+
+    def _complete(self, params: Params, caller: Caller) -> Mapping[str, Json]:
+        argument = cast("Mapping[str, str]", params["argument"])
+        context = cast("Mapping[str, Mapping[str, str] | None]", params.get("context") or {})
+        asked = Asked(
+            argument=argument["name"],
+            value=argument["value"],
+            known=context.get("arguments") or {},
+        )
+        return {"completion": complete(self._resources, asked, caller)}
+
+
+def told(error: SchemoryError, *, method: str, is_modern: bool) -> Told:
+    """Return an error of one of the methods as its era has it."""
+    if isinstance(error, NotFoundError) and method.startswith("resources/"):
+        code = _INVALID_PARAMS if is_modern else _RESOURCE_NOT_FOUND
+    elif isinstance(error, NotFoundError | InvalidCursorError | InvalidParamError):
+        code = _INVALID_PARAMS
+    else:
+        code = _INTERNAL_ERROR
+    nearest: Sequence[str] = [word for problem in error.problems for word in problem.nearest]
+    data = {"error_code": error.code, "suggestions": list(error.suggestions), "nearest": nearest}
+    return Told(code, error.message, data)
+
+
+def _prompts(params: Params, caller: Caller) -> Mapping[str, Json]:
+    del caller
+    _require_one_page(params)
+    return {"prompts": list_prompts()}
+
+
+def _prompt(params: Params, caller: Caller) -> Mapping[str, Json]:
+    del caller
+    arguments = cast("Mapping[str, str]", params.get("arguments") or {})
+    return get_prompt(str(params["name"]), arguments)
+
+
+def _require_one_page(params: Params) -> None:
+    if params.get("cursor") is not None:
+        raise InvalidCursorError("This list has one page; there is no such cursor.")
