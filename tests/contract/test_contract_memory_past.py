@@ -82,7 +82,7 @@ def test_every_transaction_is_one_row_of_the_projects_ledger(
     assert [c.items for c in commits] == [
         {"entries_inserted": 2, "tags_inserted": 1, "links_inserted": 1},
         {"entries_updated": 1},
-        {"entries_deleted": 1, "entries_inserted": 1},
+        {"entries_purged": 1, "entries_inserted": 1},
     ]
     assert [c.recorded_at[-7:-5] for c in commits] == ["07", "08", "08"]
     assert (commits[0].operation, commits[0].author, commits[0].client) == (
@@ -338,7 +338,7 @@ def test_deleting_an_entry_takes_tags_links_and_past_with_it(
         assert reader.list_links(limit=9) == ()
         assert [t.name for t in reader.list_tags()] == ["ours"]
         assert reader.find_entries([other.id]) == {other.id: other}
-        assert reader.commits(after_seq=4, limit=9)[0].items == {"entries_deleted": 1}
+        assert reader.commits(after_seq=4, limit=9)[0].items == {"entries_purged": 1}
     for seq in (1, 2, 3, 4, 5):
         with pytest.raises(InvalidParamError, match="was purged"):
             write(store, undo(seq))

@@ -122,7 +122,7 @@ DEFAULT_WEIGHTS = ColumnWeights()
 class Holds(IntEnum):
     """How much of a query an entry holds; the numbers are those of `retrieval.ranking.Held`."""
 
-    SOME = 0  # at least one group
+    SOME = 0  # at least one term, if only part of a group
     ALL = 1  # every group
     EXACT = 2  # every group, identifiers as a whole, not only by their parts
 
@@ -133,7 +133,7 @@ class Match(NamedTuple):
     Attributes:
         row_id: Internal number, grows with insertion.
         score: bm25 over the terms that select, more is better, above 0; in a scan the number of
-            groups held.
+            groups held, 0.5 for less than one.
         place: Folded scope and topic: equal where those are the same to a search.
         previous_id: The candidate that was made just before it in its place, by created_at and id,
             no other entry that the filter lets pass by status being between; None = none such.
@@ -161,8 +161,8 @@ class Matches:
     """The best candidates of a search, and what the ranking needs to know of the project.
 
     Attributes:
-        matches: By score descending, then row id; the best `limit` that hold any group, and among
-            those that hold all groups the best `limit` as well: at most twice the limit.
+        matches: By score descending, then row id; the best `limit` that have any term, and of those
+            that hold all groups the best `limit` as well.
         entries: How many entries the project has.
         document_frequency: In how many entries each group stands, at least: the frequency of its
             most frequent alternative (of its rarest part).
@@ -244,7 +244,7 @@ class MemoryReader(Protocol):
         weights: ColumnWeights = DEFAULT_WEIGHTS,
         verify: Callable[[Sequence[str]], bool] | None = None,
     ) -> Matches:
-        """Return the best candidates that hold at least one group and every required one.
+        """Return the best candidates that have any term, and hold every required group.
 
         Never fails for the index: a damaged or missing one is replaced by a bounded scan of the
         newest entries with the same terms, and `Matches.index` says so.

@@ -107,7 +107,7 @@ class SqliteMemoryReader:
         weights: ColumnWeights = DEFAULT_WEIGHTS,
         verify: Callable[[Sequence[str]], bool] | None = None,
     ) -> Matches:
-        """Return the best candidates that hold at least one group and every required one."""
+        """Return the best candidates that have any term, and hold every required group."""
         figures = self._figures()
         if not figures.entries or not any(map(terms_of, groups)):
             frequency = (0,) * len(groups)

@@ -92,10 +92,11 @@ class _Indexed:
         every = [term for group in groups for term in terms_of(group)]
         frequencies = self._figures.frequencies(every)
         common = self._common(frequencies)
-        at_least = Holds.SOME if len(groups) > 1 else Holds.ALL
+        # A lone word is held by whatever has a term of it; a lone identifier also by a part only.
+        is_plain = len(groups) == 1 and not groups[0].parts
         scores = self._best(match_any(groups, common))
-        holds = dict.fromkeys(scores, at_least)
-        if len(groups) > 1:
+        holds = dict.fromkeys(scores, Holds.ALL if is_plain else Holds.SOME)
+        if not is_plain:
             self._raise(scores, holds, match_all(groups), Holds.ALL)
         if has_identifier(groups):
             self._raise(scores, holds, match_exact(groups), Holds.EXACT)

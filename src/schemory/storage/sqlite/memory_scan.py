@@ -30,6 +30,7 @@ MOST_CHARACTERS: Final = 4_000_000
 """A scan ends there: a million characters take about a second."""
 
 _CHUNK: Final = 100
+_A_PART_ONLY: Final = 0.5
 
 
 @dataclass(slots=True)
@@ -69,7 +70,7 @@ def _look(search: Search, terms: IndexTerms, row_id: int, entry: Entry, found: _
     how_much = holds_of(search.groups, has)
     if how_much is None or (search.verify and not search.verify(original_texts(entry))):
         return
-    found.matches.append(_match(row_id, entry, float(len(held)), how_much))
+    found.matches.append(_match(row_id, entry, len(held) or _A_PART_ONLY, how_much))
 
 
 def _newest_first(search: Search, holds: Condition) -> Iterator[tuple[int, Entry]]:

@@ -21,7 +21,7 @@ def terms_of(group: TermGroup) -> tuple[str, ...]:
 
 
 def match_any(groups: Sequence[TermGroup], without: Collection[str] = ()) -> str:
-    """Return the expression for entries that hold any group, and all required ones.
+    """Return the expression for entries with any term, which hold all required groups.
 
     Args:
         groups: At least one has a term.
@@ -126,14 +126,21 @@ def _has_whole(has: Has, term: str) -> bool:
 
 
 def holds_of(groups: Sequence[TermGroup], has: Has) -> Holds | None:
-    """Return how much is held; None when nothing is, or something required is not."""
+    """Return how much is held; None when no term is, or something required is not."""
     held = held_by(groups, has)
-    if not held or any(group.is_required and i not in held for i, group in enumerate(groups)):
+    if any(group.is_required and i not in held for i, group in enumerate(groups)):
         return None
     if len(held) < len(groups):
-        return Holds.SOME
+        any_term = any(_has_any(group, has) for group in groups)
+        return Holds.SOME if any_term else None
     exact = all(
         not group.whole or any(has(term, group.is_prefix) for term in group.whole)
         for group in groups
     )
     return Holds.EXACT if exact else Holds.ALL
+
+
+def _has_any(group: TermGroup, has: Has) -> bool:
+    if any(has(term, group.is_prefix) for term in group.whole):
+        return True
+    return any(_has_whole(has, term) for part in group.parts for term in part)

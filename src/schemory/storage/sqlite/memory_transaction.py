@@ -46,7 +46,7 @@ class SqliteMemoryTransaction(SqliteMemoryReader):
         self._seq = seq
         self._now = now
         self._context = context
-        self._entries_deleted = 0
+        self._entries_purged = 0
         self._has_other_writes = False
         self.compensations = Compensations()
 
@@ -114,7 +114,7 @@ class SqliteMemoryTransaction(SqliteMemoryReader):
             How many entries were there.
         """
         found = purge_entries(self._space, self._writers, text_ids(ids))
-        self._entries_deleted += found.deleted
+        self._entries_purged += found.deleted
         self._has_other_writes = self._has_other_writes or found.removed > 0
         return found.deleted
 
@@ -165,7 +165,7 @@ class SqliteMemoryTransaction(SqliteMemoryReader):
     def close(self) -> bool:
         """Write the ledger's entry; returns False when nothing at all was written."""
         if "_writers" in self.__dict__:
-            torn = {"entries_deleted": self._entries_deleted}
+            torn = {"entries_purged": self._entries_purged}
             wrote = self._writers.entry.close(torn=torn)
         else:
             wrote = False
