@@ -200,8 +200,7 @@ def _listed(
         with work.store.read_memory(project_id) as reader:
             page = reader.list_entries(entry_filter, limit=min(start + limit + 1, MAX_DEPTH))
             entries += [hit.entry for hit in page.hits]
-    entries.sort(key=lambda entry: entry.id)
-    entries.sort(key=lambda entry: entry.updated_at, reverse=True)
+    entries.sort(key=lambda entry: (entry.updated_at, entry.id), reverse=True)
     end = min(start + limit, MAX_DEPTH)
     hits = tuple(
         listed_hit(entry, (CROSS, window.after, at + 1))
