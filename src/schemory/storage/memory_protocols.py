@@ -377,6 +377,16 @@ class MemoryTransaction(MemoryReader, Protocol):
         """
         ...
 
+    def remove_entries(self, ids: Sequence[str]) -> int:
+        """Remove entries with tags, links and index rows; the ledger keeps them for an undo.
+
+        Tags that only they had go as well.
+
+        Returns:
+            How many entries were there.
+        """
+        ...
+
     def insert_links(self, links: Sequence[Link]) -> None:
         """Insert links whose ends exist."""
         ...

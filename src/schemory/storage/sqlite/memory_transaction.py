@@ -11,6 +11,7 @@ from schemory.storage.protocols import Commit, WriteContext
 from schemory.storage.sqlite.ledger import LedgerEntry
 from schemory.storage.sqlite.memory import SqliteMemoryReader
 from schemory.storage.sqlite.memory_purge import purge_entries
+from schemory.storage.sqlite.memory_removal import remove_entries
 from schemory.storage.sqlite.memory_rows import metadata_text
 from schemory.storage.sqlite.projects import make_project
 from schemory.storage.sqlite.rows import text_ids
@@ -117,6 +118,14 @@ class SqliteMemoryTransaction(SqliteMemoryReader):
         self._entries_purged += found.deleted
         self._has_other_writes = self._has_other_writes or found.removed > 0
         return found.deleted
+
+    def remove_entries(self, ids: Sequence[str]) -> int:
+        """Remove entries with tags, links and index rows; the ledger keeps them for an undo.
+
+        Returns:
+            How many entries were there.
+        """
+        return remove_entries(self._space, self._writers, text_ids(ids))
 
     def insert_links(self, links: Sequence[Link]) -> None:
         """Insert links whose ends exist."""

@@ -1,0 +1,274 @@
+"""Compares a file with what the project holds, and settles what becomes of each thing in it."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from schemory.errors import ConflictError, Problem
+from schemory.memory.faults import over_limit
+from schemory.memory.settings import Limits
+from schemory.model.entry import Entry, Status
+from schemory.model.moment import IdMaker
+from schemory.storage.memory_protocols import EntryFilter, MemoryReader
+from schemory.storage.protocols import Position
+from schemory.transfer.memory.cycles import find_cycle
+from schemory.transfer.memory.faults import FileFaults
+from schemory.transfer.memory.merge import merged, replaced, superseded, with_origin
+from schemory.transfer.memory.options import OnConflict
+from schemory.transfer.memory.scratch import (
+    Fate,
+    Held,
+    Scratch,
+    entry_of_state,
+    link_state,
+    state_of_entry,
+)
+
+_FEW: Final = 100
+_LINKS: Final = 500
+
+
+class Comparison:
+    """One look at the store; everything it finds out is in the scratch.
+
+    Args:
+        reader: A snapshot, or the transaction that will write.
+        scratch: Holds the file.
+        project_id: The project that imports.
+        origin: The project the file says it is from.
+        limits: The project's.
+        ids: Makes ids for links whose own is taken.
+        advance: Told which share of the entries is done; may raise to stop.
+
+    Attributes:
+        other_contents: Entries whose content in the file is not that of the store.
+    """
+
+    def __init__(
+        self,
+        reader: MemoryReader,
+        scratch: Scratch,
+        *,
+        project_id: str,
+        origin: str | None,
+        limits: Limits,
+        ids: IdMaker,
+        advance: Callable[[float], None],
+    ) -> None:
+        self._reader = reader
+        self._scratch = scratch
+        self._project_id = project_id
+        self._origin = origin
+        self._limits = limits
+        self._ids = ids
+        self._advance = advance
+        self._faults = FileFaults(allow_secret=False)
+        self.other_contents = 0
+
+    def settle(self, mode: OnConflict) -> None:
+        """Give every entry and link of the file its fate.
+
+        Raises:
+            ConflictError: With `fail`: something is there already.
+            SchemoryError: With `merge`: something cannot be brought together.
+        """
+        self._scratch.forget_fates(is_replacing=mode is OnConflict.REPLACE)
+        if not self._reader.count_statuses():
+            self._insert_all()
+            return
+        if mode is OnConflict.FAIL:
+            self._refuse_known()
+            self._insert_all()
+            return
+        self._take_links()
+        if mode is OnConflict.MERGE:
+            self._merge()
+        else:
+            self._replace()
+
+    def has_tag_changes(self) -> bool:
+        """Whether the file's tags say anything that is not known."""
+        known = {tag.name: tag.description for tag in self._reader.list_tags()}
+        return any(
+            tag.name not in known
+            or (tag.description is not None and tag.description != known[tag.name])
+            for tag in self._scratch.tags()
+        )
+
+    def _insert_all(self) -> None:
+        self._scratch.db.executescript("""
+            UPDATE entry SET fate = 'insert', target = id; UPDATE link SET fate = 'insert';
+        """)
+
+    def _pages(self) -> Iterator[tuple[list[Held], dict[str, Entry]]]:
+        """Yield the file's entries with those of the store that have their ids."""
+        total = max(1, self._scratch.count("entry"))
+        for page in self._scratch.entries(size=_FEW):
+            yield page, self._reader.find_entries([held.id for held in page])
+            self._advance(page[-1].n / total)
+
+    def _refuse_known(self) -> None:
+        for page, found in self._pages():
+            for held in page:
+                if held.id in found:
+                    raise _known(held, held.id, "id")
+                same = self._reader.find_by_sha(held.sha)
+                if same:
+                    raise _known(held, same[0].id, "content")
+
+    def _take_links(self) -> None:
+        """Put the store's links beside the file's."""
+        after = ""
+        sql = "INSERT INTO stored_link VALUES (?, ?, ?, ?, ?)"
+        while page := self._reader.list_links(after_id=after, limit=_LINKS):
+            after = page[-1].id
+            self._scratch.db.executemany(
+                sql,
+                (
+                    (k.id, k.source_entry_id, k.target_entry_id, k.relation.value, link_state(k))
+                    for k in page
+                ),
+            )
+
+    # Merging
+
+    def _merge(self) -> None:
+        for page, found in self._pages():
+            # One at a time: two equal texts of the file meet two of the store, not one.
+            for held in page:
+                stored = found.get(held.id) or self._same_content(held)
+                self._scratch.set_fates([self._merged(held, stored)])
+        self._merge_links()
+        self._supersede()
+        self._faults.raise_any()
+        cycle = find_cycle(self._scratch, with_stored=True)
+        if cycle is not None:
+            raise _circle(cycle)
+
+    def _merged(self, held: Held, stored: Entry | None) -> tuple[int, Fate, str | None, str | None]:
+        if stored is None:
+            return held.n, Fate.INSERT, held.id, None
+        if stored.content_sha256 != held.sha:
+            self.other_contents += 1
+        given = held.entry(self._project_id)
+        united = merged(stored, given, is_held_superseded=self._is_held_superseded(stored))
+        if len(united.tags) > self._limits.max_tags:
+            count, most = len(united.tags), self._limits.max_tags
+            fault = over_limit("tags", count, most, "tags with those stored", "MEMORY_MAX_TAGS")
+            self._faults.add(held.place, fault)
+        if united is stored:
+            return held.n, Fate.SAME if stored.id == held.id else Fate.SKIP, stored.id, None
+        return held.n, Fate.UPDATE, stored.id, state_of_entry(united)
+
+    def _same_content(self, held: Held) -> Entry | None:
+        """Return an entry of the store with this content and status that nothing else has met."""
+        sql = "SELECT 1 FROM entry WHERE target = ?1 OR id = ?1"
+        for entry in self._reader.find_by_sha(held.sha, statuses=(held.status,)):
+            if self._scratch.one(sql, entry.id) is None:
+                return entry
+        return None
+
+    def _is_held_superseded(self, stored: Entry) -> bool:
+        sql = "SELECT 1 FROM stored_link WHERE target = ? AND relation = 'supersedes'"
+        return stored.status is Status.SUPERSEDED and self._scratch.one(sql, stored.id) is not None
+
+    def _merge_links(self) -> None:
+        self._scratch.db.executescript("""
+            UPDATE link SET fate = 'insert';
+            UPDATE link SET fate = 'same' WHERE EXISTS (
+              SELECT 1 FROM entry AS s, entry AS t, stored_link AS k
+              WHERE s.id = link.source AND t.id = link.target AND k.source = s.target
+                AND k.target = t.target AND k.relation = link.relation);
+        """)
+        sql = """
+            SELECT l.n FROM link AS l JOIN stored_link AS k ON k.id = l.id WHERE l.fate = 'insert'
+        """
+        taken = [row[0] for row in self._scratch.db.execute(sql)]
+        set_id = "UPDATE link SET new_id = ? WHERE n = ?"
+        self._scratch.db.executemany(set_id, ((self._ids(), n) for n in taken))
+
+    def _supersede(self) -> None:
+        """Entries of the store that a new link supersedes are active no longer."""
+        sql = """
+            SELECT DISTINCT t.n FROM link AS l JOIN entry AS t ON t.id = l.target
+            WHERE l.relation = 'supersedes' AND l.fate = 'insert' AND t.fate <> 'insert'
+        """
+        planned = "SELECT target, merged FROM entry WHERE n = ?"
+        for (n,) in self._scratch.db.execute(sql).fetchall():
+            target, text = self._scratch.db.execute(planned, (n,)).fetchone()
+            entry = self._planned(target, text)
+            if entry.status is Status.ACTIVE:
+                changed = superseded(entry)
+                self._scratch.set_fates([(n, Fate.UPDATE, target, state_of_entry(changed))])
+
+    def _planned(self, entry_id: str, text: str | None) -> Entry:
+        if text is None:
+            return self._reader.find_entries([entry_id])[entry_id]
+        planned = entry_of_state(json.loads(text), self._project_id, entry_id)
+        return replace(planned, revision=planned.revision - 1)  # one change, one revision
+
+    # Replacing
+
+    def _replace(self) -> None:
+        for page, found in self._pages():
+            self._scratch.set_fates([self._replaced(held, found.get(held.id)) for held in page])
+        self._scratch.db.executescript("""
+            UPDATE link SET fate = 'insert';
+            UPDATE link SET fate = 'same' WHERE EXISTS (
+              SELECT 1 FROM stored_link AS k
+              WHERE k.id = link.id AND k.source = link.source AND k.target = link.target
+                AND k.relation = link.relation AND k.state = link.state);
+        """)
+        after: Position | None = None
+        sql = """
+            INSERT INTO gone SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM entry WHERE id = ?1)
+        """
+        while True:
+            stored = self._reader.list_entries(EntryFilter(), order="id", after=after, limit=_FEW)
+            self._scratch.db.executemany(sql, ((hit.entry.id,) for hit in stored.hits))
+            after = stored.more
+            self._advance(1.0)
+            if after is None:
+                return
+
+    def _replaced(
+        self, held: Held, stored: Entry | None
+    ) -> tuple[int, Fate, str | None, str | None]:
+        if stored is None:
+            return held.n, Fate.INSERT, held.id, None
+        origin = foreign_origin(held, self._origin, self._project_id)
+        given = with_origin(held.entry(self._project_id), origin, None)
+        new = replaced(stored, given)
+        if new is stored:
+            return held.n, Fate.SAME, stored.id, None
+        return held.n, Fate.UPDATE, stored.id, state_of_entry(new)
+
+
+def foreign_origin(held: Held, origin: str | None, project_id: str) -> str | None:
+    """Return the project an entry of the file comes from, None when it is the importing one."""
+    told = held.origin or origin
+    return None if told == project_id else told
+
+
+def _known(held: Held, entry_id: str, by: str) -> ConflictError:
+    message = f"{held.place}: the project holds an entry with this {by} already, {entry_id}"
+    hint = "Pass on_conflict=merge to add what is new, or replace (with confirm_replace=true)."
+    problem = Problem(
+        code=ConflictError.code, path="$.on_conflict", message=message, suggestion=hint
+    )
+    return ConflictError(
+        f"{message}; nothing was stored",
+        problems=[problem],
+        context={"existing_entry_id": entry_id},
+        suggestions=[hint],
+    )
+
+
+def _circle(entry_id: str) -> ConflictError:
+    message = f"with the file's links the entry {entry_id} would supersede itself over others"
+    hint = "Remove one of the supersedes links, here or where the file comes from."
+    problem = Problem(
+        code=ConflictError.code, path="$.import_path", message=message, suggestion=hint
+    )
+    return ConflictError(f"{message}; nothing was stored", problems=[problem], suggestions=[hint])
