@@ -3,7 +3,7 @@
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,10 @@ from schemory.storage.protocols import GraphStore
 if TYPE_CHECKING:
     from schemory.memory.service import ProjectMemory
     from schemory.memory.settings import MemorySettings
+    from schemory.setup.doctor import Patient
+    from schemory.storage.keeping import Finding, Keeper, Progress
+    from schemory.storage.memory_protocols import IndexTerms
+    from schemory.storage.sqlite.keeper import SqliteKeeper
     from schemory.storage.sqlite.store import SqliteStore
     from schemory.tools.registry import Tool
     from schemory.tools.resources import Resources
@@ -349,20 +353,87 @@ def _open(location: str | Path, *, space: str, now: Clock, ids: IdMaker) -> Grap
 
 def _open_database(location: str, *, now: Clock, ids: IdMaker) -> "SqliteStore":
     """Open a database, both halves of it."""
-    from schemory.retrieval.tokens import (  # noqa: PLC0415 (help needs no database)
-        TOKENS_VERSION,
-        index_terms,
-    )
-    from schemory.storage.memory_protocols import IndexTerms  # noqa: PLC0415 (as above)
-    from schemory.storage.sqlite.store import SqliteStore  # noqa: PLC0415 (as above)
+    from schemory.storage.sqlite.store import SqliteStore  # noqa: PLC0415 (help needs no database)
 
+    _refuse_url(location)
+    return SqliteStore.open(location, now=now, ids=ids, terms=_index_terms())
+
+
+def _refuse_url(location: str) -> None:
     if location.startswith(_URL_SCHEMES):
         raise UnsupportedError(
             "This version stores in SQLite and JSONL files; PostgreSQL comes with a later one.",
             suggestions=["Give --db the path of a SQLite file."],
         )
-    terms = IndexTerms(version=TOKENS_VERSION, terms=index_terms)
-    return SqliteStore.open(location, now=now, ids=ids, terms=terms)
+
+
+def _index_terms() -> "IndexTerms":
+    """Return how entries are indexed."""
+    from schemory.retrieval.tokens import (  # noqa: PLC0415 (help needs no database)
+        TOKENS_VERSION,
+        index_terms,
+    )
+    from schemory.storage.memory_protocols import IndexTerms  # noqa: PLC0415 (as above)
+
+    return IndexTerms(version=TOKENS_VERSION, terms=index_terms)
+
+
+def open_keeper(settings: Settings, *, now: Clock = system_clock) -> "Keeper":
+    """Return what looks after the store that `settings` name; the store itself is not opened.
+
+    Raises:
+        UnsupportedError: Not by this version, or a store in memory.
+    """
+    if settings.graph_file is None:
+        return _database_keeper(settings, now=now)
+    from schemory.storage.jsonl.keeper import JsonlKeeper  # noqa: PLC0415 (only for graph files)
+
+    return JsonlKeeper(settings.graph_file, now=now)
+
+
+def _database_keeper(settings: Settings, *, now: Clock) -> "SqliteKeeper":
+    from schemory.storage.sqlite.keeper import SqliteKeeper  # noqa: PLC0415 (help needs none)
+
+    location = settings.database
+    _refuse_url(location)
+    if location == MEMORY:
+        raise UnsupportedError(
+            "A store in memory has no file to look after.",
+            suggestions=["Name a file with --db or MEMORY_DB_PATH."],
+        )
+    return SqliteKeeper(
+        Path(location),
+        now=now,
+        terms=_index_terms(),
+        owns_folder=settings.store_source == "default",
+    )
+
+
+def find_patients(settings: Settings, *, now: Clock = system_clock) -> "tuple[Patient, ...]":
+    """Return every store that `settings` name, for the doctor: a graph file's memory is apart."""
+    from schemory.setup.doctor import Patient  # noqa: PLC0415 (only the doctor needs it)
+    from schemory.setup.exposed import find_in_graph, find_in_memory  # noqa: PLC0415 (as above)
+
+    ids = make_ids(now)
+
+    def read_file(progress: "Progress") -> "Iterator[Finding]":
+        place = settings.graph_file or settings.database
+        with closing(_open(place, space=settings.space, now=now, ids=ids)) as store:
+            yield from find_in_graph(store, progress)
+
+    def read_database(progress: "Progress") -> "Iterator[Finding]":
+        with closing(_open_database(settings.database, now=now, ids=ids)) as store:
+            yield from find_in_graph(store, progress)
+            yield from find_in_memory(store, progress)
+
+    keeper = open_keeper(settings, now=now)
+    if settings.graph_file is None:
+        return (Patient(keeper=keeper, read=read_database),)
+    file = Patient(keeper=keeper, read=read_file)
+    if settings.database == MEMORY or "memory" not in settings.toolsets:
+        return (file,)
+    database = _database_keeper(settings, now=now)
+    return (file, Patient(keeper=database, read=read_database))
 
 
 def _make_memory(

@@ -1,4 +1,4 @@
-"""What lies around a store's files: who may read them, what was left over, how much room there is."""
+"""What lies around a store: who may read its files, what was left over, how much room there is."""
 
 import glob
 import os
