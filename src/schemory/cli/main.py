@@ -66,6 +66,16 @@ GROUPS: tuple[Group, ...] = (
         ),
     ),
     Group(
+        "store",
+        (
+            ("doctor", "doctor", "look everything over and mend what is safe to mend"),
+            ("backup", "upkeep", "copy the store to a file, verified"),
+            ("restore", "upkeep", "put a backup in the store's place"),
+            ("vacuum", "upkeep", "give back free space"),
+            ("migrate", "upkeep", "bring the store to this version's schema"),
+        ),
+    ),
+    Group(
         "schemas",
         (
             ("schema check", "schema", "check schema files"),

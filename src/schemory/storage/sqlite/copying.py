@@ -82,6 +82,21 @@ def verified_copy(
             temporary.with_name(temporary.name + ending).unlink(missing_ok=True)
 
 
+def renew_cursor_key(path: Path) -> None:
+    """Let cursors that were given out before a restore be refused.
+
+    A restored store numbers on from an older state, so the numbers in them may mean other items.
+    """
+    with translated(str(path)):
+        copy = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            copy.execute(
+                "UPDATE store_facts SET value = ? WHERE name = 'cursor_key'", (os.urandom(32),)
+            )
+        finally:
+            copy.close()
+
+
 def _create(path: Path) -> None:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -29,7 +29,7 @@ from schemory.storage.keeping import (
 )
 from schemory.storage.sqlite import soundness, upkeep
 from schemory.storage.sqlite.connections import WRITER_CACHE_KIB, Target, connect
-from schemory.storage.sqlite.copying import open_source, verified_copy
+from schemory.storage.sqlite.copying import open_source, renew_cursor_key, verified_copy
 from schemory.storage.sqlite.failures import readonly_error, translated
 from schemory.storage.sqlite.locks import WriteQueue, patience
 from schemory.storage.sqlite.migrate import LATEST, is_current, refuse_foreign_file
@@ -261,6 +261,7 @@ class SqliteKeeper:
             self._queue.hold(_RESTORE_TIMEOUT_SECONDS),
         ):
             copy, counts = made
+            renew_cursor_key(copy)
             replaced = put_in_place(copy, self._path, aside=aside)
         return Restored(path=self._path, replaced=replaced, counts=counts)
 

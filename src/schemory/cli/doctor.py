@@ -1,0 +1,124 @@
+"""`doctor`: whether all is well, with a next step for what is not."""
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from schemory.cli.command import FINDING, OK, STORE, Command, Request
+from schemory.cli.output import Output, Style, count_of
+from schemory.cli.progress import progress_bar
+from schemory.config import Settings
+from schemory.model.jsonvalue import Json
+
+if TYPE_CHECKING:
+    from schemory.setup.doctor import Diagnosis, Surroundings
+    from schemory.storage.keeping import Finding
+
+_COLOURS = {"fatal": Style.RED, "error": Style.RED, "warning": Style.YELLOW}
+
+
+def _configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--fix",
+        action="store_true",
+        help="mend what is safe to mend: permissions, search indexes, leftovers, an older schema",
+    )
+
+
+def _run(request: Request) -> int:
+    from schemory.app import find_patients  # noqa: PLC0415 (help needs no store)
+    from schemory.setup.doctor import examine  # noqa: PLC0415 (as above)
+
+    settings = request.settings()
+    around = _look_around(settings)
+    with progress_bar(request.out) as progress:
+        diagnosis = examine(
+            find_patients(settings), around=around, fix=request.args.fix, progress=progress
+        )
+    if request.out.is_json:
+        request.out.json(_wire(diagnosis, around))
+    else:
+        _show(diagnosis, around, request.out)
+    if not diagnosis.is_usable:
+        return STORE
+    return FINDING if diagnosis.findings else OK
+
+
+def _look_around(settings: Settings) -> "Surroundings":
+    """Return what is known without the store: schemas, settings, and what the tools cost."""
+    from schemory.app import MEMORY, open_app  # noqa: PLC0415 (help needs no store)
+    from schemory.setup.doctor import Surroundings  # noqa: PLC0415 (as above)
+
+    # The tools are the same whatever is stored, and asking in memory makes and changes nothing.
+    with open_app(replace(settings, database=MEMORY, graph_file=None)) as app:
+        price = app.toolbox.price()
+        return Surroundings(
+            schema_faults=tuple(map(str, app.catalog.faults())),
+            schema_warnings=tuple(map(str, app.catalog.warnings())),
+            setting_warnings=settings.warnings,
+            tools=price.tools,
+            tokens=price.tokens,
+        )
+
+
+def _wire(diagnosis: "Diagnosis", around: "Surroundings") -> dict[str, Json]:
+    return {
+        "healthy": not diagnosis.findings,
+        "usable": diagnosis.is_usable,
+        "stores": [dict(facts) for facts in diagnosis.stores],
+        "tools": {"count": around.tools, "approxTokens": around.tokens},
+        "findings": [
+            {
+                "code": finding.code,
+                "severity": finding.severity.value,
+                "what": finding.what,
+                "nextStep": finding.next_step,
+                "fixable": finding.can_fix,
+            }
+            for finding in diagnosis.findings
+        ],
+        "fixed": list(diagnosis.fixed),
+    }
+
+
+def _show(diagnosis: "Diagnosis", around: "Surroundings", out: Output) -> None:
+    for facts in diagnosis.stores:
+        out.facts({"store": _store_line(facts)})
+    out.facts({"tools": f"{around.tools}, about {around.tokens:,} tokens"})
+    for told in diagnosis.fixed:
+        out.line(f"{out.style('fixed:', Style.GREEN)} {out.style(told, Style.DIM)}")
+    for finding in diagnosis.findings:
+        _show_finding(finding, out)
+    if not diagnosis.findings:
+        out.line(out.style("all is well", Style.GREEN))
+        return
+    fixable = sum(finding.can_fix for finding in diagnosis.findings)
+    hint = f"; `schemory doctor --fix` mends {fixable} of them" if fixable else ""
+    out.note(f"{count_of(len(diagnosis.findings), 'finding')}{hint}")
+
+
+def _store_line(facts: Mapping[str, Json]) -> str:
+    if not facts["exists"]:
+        return f"{facts['location']}: not there yet; the first use makes it"
+    size = facts.get("fileBytes")
+    return f"{facts['location']}" + (f" ({size:,} bytes)" if isinstance(size, int) else "")
+
+
+def _show_finding(finding: "Finding", out: Output) -> None:
+    severity = finding.severity.value
+    label = out.style(f"{severity}:", _COLOURS[severity])
+    out.line(f"{label} {out.style(finding.what, Style.BOLD)} [{finding.code}]")
+    out.line(f"  {out.style('next:', Style.CYAN)} {out.style(finding.next_step, Style.DIM)}")
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        name="doctor",
+        summary="look everything over; exit code 1 if something is not well, 3 if the store is not "
+        "usable",
+        configure=_configure,
+        run=_run,
+        examples=("schemory doctor", "schemory doctor --fix", "schemory doctor --json"),
+    ),
+)
