@@ -8,6 +8,7 @@ from schemory.tools.memory_lifecycle import LIFECYCLE_SPECS
 from schemory.tools.memory_listing import LISTING_SPECS
 from schemory.tools.memory_reading import READ_SPEC
 from schemory.tools.memory_search import SEARCH_SPECS
+from schemory.tools.memory_transfer import TRANSFER_SPECS
 from schemory.tools.registry import Tool
 
 MEMORY_SPECS: Final = (
@@ -16,6 +17,7 @@ MEMORY_SPECS: Final = (
     READ_SPEC,
     *LISTING_SPECS,
     *LIFECYCLE_SPECS,
+    *TRANSFER_SPECS,
 )
 """Every tool of the toolset `memory`."""
 
