@@ -1,6 +1,8 @@
 """Import a graph file: read, match with what is stored, write in one transaction (graph.md §7)."""
 
-from collections.abc import Callable, Sequence
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,6 +26,19 @@ _GRAPH_FORM = (
 _T = TypeVar("_T")
 
 
+@contextmanager
+def _no_collecting() -> Iterator[None]:
+    """Pause the search for circular garbage: here is none, among very many objects."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@_no_collecting()
 def import_graph(
     store: GraphStore,
     space: str,

@@ -24,6 +24,7 @@ class ParsedFile:
         edges: Nested ones where their node stands.
         records: All of them, faults included.
         has_graph: A node or an edge was recognised, if only to be rejected.
+        clean_names: Names and edge types known to hold no credential.
     """
 
     form: FileForm = FileForm.LINES
@@ -40,6 +41,7 @@ class ParsedFile:
     edges: list[EdgeLine] = field(default_factory=list[EdgeLine])
     kept: list[OtherLine] = field(default_factory=list[OtherLine])
     faults: list[Fault] = field(default_factory=list[Fault])
+    clean_names: set[str] = field(default_factory=set[str])
 
 
 def parse_file(data: bytes, options: ImportOptions, progress: Progress | None = None) -> ParsedFile:
@@ -93,9 +95,26 @@ def _take_all(parsed: ParsedFile, records: Sequence[Record], options: ImportOpti
     Asking a whole batch for credentials costs a fraction of asking each record; so each is asked
     only where the batch has one.
     """
-    is_clean = options.allow_secret or not _secret_rules(map(_raw_text, records))
+    is_clean = options.allow_secret or _is_clean(parsed, records)
     for record in records:
         _take(parsed, record, options, is_clean=is_clean)
+
+
+def _is_clean(parsed: ParsedFile, records: Sequence[Record]) -> bool:
+    """Whether no record of a batch holds a credential; names that were asked for once stay so."""
+    names, texts = set[str](), list[str]()
+    for record in records:
+        if isinstance(record, EdgeLine) and not record.extra:
+            names.update((record.edge.from_name, record.edge.to_name, record.edge.edge_type))
+        else:
+            texts.append(_raw_text(record))
+            if isinstance(record, NodeLine):
+                names.add(record.node.name)
+    names -= parsed.clean_names
+    if _secret_rules([*texts, *names]):
+        return False
+    parsed.clean_names |= names
+    return True
 
 
 def _take(parsed: ParsedFile, record: Record, options: ImportOptions, *, is_clean: bool) -> None:
@@ -138,9 +157,6 @@ def _raw_text(record: Record) -> str:
         return ""
     if isinstance(record, OtherLine):
         return record.text
-    if isinstance(record, EdgeLine) and not record.extra:
-        edge = record.edge
-        return f"{edge.from_name}\n{edge.to_name}\n{edge.edge_type}"
     inner = record.nested if isinstance(record, NodeLine) else ()
     edges = (each for each in inner if isinstance(each, EdgeLine))
     return "\n".join((*_texts(record), *(text for each in edges for text in _texts(each))))

@@ -81,6 +81,9 @@ def _resolve_node(
         merged, differing = merge_nodes(records)
         found.nodes.append(_new_node(merged))
         found.merged += len(records) - 1
+    elif len(records) == 1 and _says_nothing_new(records[0], stored):
+        found.duplicates += 1
+        return
     else:
         merged, differing = merge_nodes([stored_as_line(stored), *records])
         change = _change(stored, merged)
@@ -92,6 +95,12 @@ def _resolve_node(
     if differing:
         lines = (*((0,) if stored else ()), *(record.line for record in records))
         found.differences.append(Difference(name=name, fields=differing, lines=lines))
+
+
+def _says_nothing_new(record: NodeLine, stored: NodeRecord) -> bool:
+    """Whether merging the two is sure to give what is stored; the usual case of a second import."""
+    is_plain = not record.extra and not record.typed
+    return is_plain and record.node == stored.node and not stored.is_stub
 
 
 def _new_node(line: NodeLine) -> NewNode:
@@ -156,15 +165,17 @@ def _resolve_edge(
     found: Resolution, line: EdgeLine, missing: dict[str, None], taken: set[EdgeKey]
 ) -> None:
     edge = line.edge
-    ends = dict.fromkeys(name for name in (edge.from_name, edge.to_name) if name in missing)
-    if ends:
+    if edge.from_name in missing or edge.to_name in missing:
+        ends = dict.fromkeys(name for name in (edge.from_name, edge.to_name) if name in missing)
         names = " and ".join(f'"{name}"' for name in ends)
         fault = Fault(line.line, line.text, f"no node is named {names}", FaultKind.DANGLING)
         found.faults.append(fault)
-    elif edge.key in taken:
+        return
+    before = len(taken)
+    taken.add(edge.key)
+    if len(taken) == before:
         found.duplicates += 1
     else:
-        taken.add(edge.key)
         created = line.claims.created or line.claims.updated
         found.edges.append(
             NewEdge(

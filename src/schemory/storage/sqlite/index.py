@@ -103,8 +103,11 @@ def _write(db: apsw.Connection, number: int, sql: str, rows: Iterable[IndexRow])
 
 
 def _documents(rows: Iterable[IndexRow]) -> Iterator[tuple[int, str]]:
-    for node_id, name, _, lines in rows:
+    # Ascending, because FTS5 writes out all it has gathered whenever an id is below the last.
+    nodes = sorted(rows, key=lambda row: row[0])
+    for node_id, name, _, _ in nodes:
         yield node_id, name_text(name)
+    for node_id, _, _, lines in nodes:
         if lines:
             yield node_id + LINES_FROM, lines_text(lines)
 

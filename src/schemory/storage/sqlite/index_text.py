@@ -53,6 +53,11 @@ def fold_lines(lines: Iterable[str]) -> str:
 
 def parse_lines(stored: str) -> tuple[str, ...]:
     """Return the metadata entries of the node table's JSON array."""
+    if "\\" not in stored:
+        # No quotation mark stands inside a line, so what is between them is the lines themselves.
+        plain = stored[2:-2].split('","')
+        if stored.count('"') == 2 * len(plain):
+            return tuple(plain)
     lines: list[str] = json.loads(stored)
     return tuple(lines)
 

@@ -5,13 +5,13 @@ changed or deleted nodes are removed before their table rows change, while the o
 hand. Images go before the change they are the past of.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from schemory.model.node import NewNode, Node, NodeChange, NodeRecord
 from schemory.storage.sqlite import index
 from schemory.storage.sqlite.images import Kind
+from schemory.storage.sqlite.index_text import parse_lines
 from schemory.storage.sqlite.ledger import LedgerEntry, highest_ids
 from schemory.storage.sqlite.node_ids import NodeIds
 from schemory.storage.sqlite.rows import (
@@ -258,4 +258,4 @@ def node_rows(space: Space, ids: Iterable[int]) -> dict[int, Row]:
 
 
 def _index_row(row: Row) -> index.IndexRow:
-    return row[0], row[1], row[2], json.loads(row[3])
+    return row[0], row[1], row[2], parse_lines(row[3])

@@ -3,12 +3,14 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 
 from schemory.model.edge import Edge, EdgeRecord
 from schemory.model.jsonvalue import Json, compact
 from schemory.model.node import Node, NodeRecord, TypedValue
 from schemory.model.text import twin_key
+from schemory.storage.sqlite.index_text import parse_lines
 
 Row: TypeAlias = tuple[Any, ...]
 """A row as apsw hands it out: its types are the columns'."""
@@ -19,7 +21,7 @@ def node_record(row: Row) -> NodeRecord:
     identity, name, node_type, metadata, typed, extra, created, updated, revision, author, *_ = row
     return NodeRecord(
         id=identity,
-        node=Node(name, node_type, tuple(json.loads(metadata))),
+        node=Node(name, node_type, parse_lines(metadata)),
         typed=typed_values(json.loads(typed)) if typed else (),
         extra=json.loads(extra) if extra else {},
         created_at=created,
@@ -78,7 +80,7 @@ def typed_text(values: Sequence[TypedValue], seq: int, *, before: str | None = N
 
 def lines_text(lines: Sequence[str]) -> str:
     """Return metadata lines as a `metadata` column."""
-    return compact(list(lines)) if lines else "[]"
+    return f"[{','.join(map(encode_basestring, lines))}]"
 
 
 def extra_text(extra: Mapping[str, Json]) -> str | None:
