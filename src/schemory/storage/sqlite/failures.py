@@ -30,12 +30,7 @@ def store_error(error: apsw.Error, location: str) -> StoreError:
     if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError):
         return readonly_error(location)
     if isinstance(error, apsw.CorruptError | apsw.NotADBError):
-        return StoreCorruptError(
-            f"The store's file is damaged: {location}",
-            suggestions=[
-                "Run `schemory doctor`, or restore a backup with `schemory restore FILE`."
-            ],
-        )
+        return _corrupt_error(error, location)
     if isinstance(error, apsw.CantOpenError):
         return StoreError(
             f"The store cannot be opened: {location}",
@@ -46,6 +41,20 @@ def store_error(error: apsw.Error, location: str) -> StoreError:
         f"The store could not do its work ({detail}): {location}",
         context={"sqliteResult": detail},
         suggestions=["Check the disk, then run `schemory doctor`."],
+    )
+
+
+def _corrupt_error(error: apsw.Error, location: str) -> StoreCorruptError:
+    if getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_VTAB:
+        # A search index writes what it has gathered at the commit, and finds out then.
+        step = "Run `schemory doctor --fix` (or call memory_rebuild_index); no data is lost."
+        return StoreCorruptError(
+            f"A search index of the store is damaged; nothing was written: {location}",
+            suggestions=[step],
+        )
+    return StoreCorruptError(
+        f"The store's file is damaged: {location}",
+        suggestions=["Run `schemory doctor`, or restore a backup with `schemory restore FILE`."],
     )
 
 

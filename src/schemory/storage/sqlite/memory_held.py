@@ -7,6 +7,7 @@ import apsw
 
 from schemory.storage.memory_protocols import IndexTerms, TermGroup
 from schemory.storage.sqlite.memory_index import for_project, is_index_fault
+from schemory.storage.sqlite.memory_match import answers_for
 from schemory.storage.sqlite.memory_scan import held_without_index
 from schemory.storage.sqlite.memory_terms import each_phrase, held_by, terms_of
 from schemory.storage.sqlite.rows import Row
@@ -37,6 +38,8 @@ def held_groups(
         if is_index_fault(error):
             return held_without_index(space, project_id, groups, row_ids, terms)
         raise
+    if not rows and not answers_for(space, terms):
+        return held_without_index(space, project_id, groups, row_ids, terms)
     held = dict.fromkeys(row_ids, frozenset[int]())
     held.update({row_id: _held(groups, phrases, marks) for row_id, marks in rows})
     return held

@@ -201,12 +201,15 @@ def answers_for(space: Space, terms: IndexTerms) -> bool:
           (SELECT max(row_id) FROM memory_entries INDEXED BY memory_entries_by_project
            WHERE project = ?1)) AND project = ?1
     """
-    known = "SELECT count(*) FROM memory_index_{n} WHERE memory_index_{n} MATCH ? AND rowid = ?"
+    known = """
+        SELECT bm25(memory_index_{n}) FROM memory_index_{n}
+        WHERE memory_index_{n} MATCH ? AND rowid = ?
+    """
     try:
         for row_id, content, scope in space.rows(ends):
             own = (terms.terms(content) or terms.terms(scope)).split()
             sql = for_project(known, space.number)
-            if own and not space.db.execute(sql, (f'"{own[0]}"', row_id)).get:
+            if own and space.db.execute(sql, (f'"{own[0]}"', row_id)).get is None:
                 return False
     except apsw.Error as error:
         if is_index_fault(error):

@@ -29,10 +29,26 @@ def check_tables(db: apsw.Connection) -> list[Finding]:
 
 
 def _page_faults(db: apsw.Connection) -> Iterator[Finding]:
-    for (message,) in db.execute(f"PRAGMA quick_check({_MOST_FAULTS})"):
+    for message in _check_pages(db):
         # SQLite asks search indexes too; what is wrong with those is told project by project.
         if message != "ok" and "_index_" not in message:
             yield damage(f"the file is damaged: {message}")
+
+
+def _check_pages(db: apsw.Connection) -> list[str]:
+    try:
+        return [row[0] for row in db.execute(f"PRAGMA quick_check({_MOST_FAULTS})")]
+    except apsw.SQLError as error:
+        if not (index.is_index_fault(error) or memory_index.is_index_fault(error)):
+            raise
+    # A search index that cannot even be opened ends the check of all; so each table by itself.
+    sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+    tables = [row[0] for row in db.execute(sql)]
+    return [
+        row[0]
+        for table in tables
+        for row in db.execute("SELECT * FROM pragma_quick_check(?)", (table,))
+    ]
 
 
 def damage(what: str) -> Finding:
