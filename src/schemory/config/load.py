@@ -144,6 +144,17 @@ def wants_colour(environ: Mapping[str, str] | None = None) -> bool:
     return not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
 
 
+def editor_command(environ: Mapping[str, str] | None = None) -> list[str]:
+    """Return the command that edits a file: VISUAL, else EDITOR, else what the system has."""
+    import shlex  # noqa: PLC0415 (only for those who edit)
+
+    environment = os.environ if environ is None else environ
+    named = environment.get("VISUAL") or environment.get("EDITOR")
+    if not named:
+        return ["notepad"] if os.name == "nt" else ["vi"]
+    return shlex.split(named, posix=os.name != "nt")
+
+
 def _source(name: str, layer: _Layer) -> str:
     if layer.title == "flag":
         return KEY_BY_NAME[name].flag or name
@@ -251,6 +262,7 @@ def _assemble(loader: _Loader, config_file: Path | None) -> Settings:
         allow_cross_project=bool(loader.value("MEMORY_ALLOW_CROSS_PROJECT")),
         response_budget=cast("int", loader.value("MEMORY_RESPONSE_BUDGET")),
         debug=bool(loader.value("MEMORY_DEBUG")),
+        use_sdk=bool(loader.value("MEMORY_SDK")),
         memory=_memory(loader, database),
         working_folder=loader.cwd,
         config_file=config_file,

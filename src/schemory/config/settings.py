@@ -41,6 +41,7 @@ class Settings:
         schema_folders: Absolute; those that were named, else the user's own folder.
         schemas_named: Whether they were named; the user's own folder need not be there.
         packs: Names of built-in packs.
+        use_sdk: Serve through the MCP SDK rather than the adapter of our own.
         memory: Parsed settings of the project memory by key; paths absolute.
         working_folder: Where the process was started.
         config_file: The config file that was read, or None.
@@ -63,6 +64,7 @@ class Settings:
     allow_cross_project: bool
     response_budget: int
     debug: bool
+    use_sdk: bool
     memory: Mapping[str, object]
     working_folder: Path
     config_file: Path | None

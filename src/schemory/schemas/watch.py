@@ -49,6 +49,7 @@ def watch(
     stop: threading.Event,
     *,
     settle_seconds: float = SETTLE_SECONDS,
+    is_polling: bool = False,
 ) -> None:
     """Reload `catalog` within seconds of a change in `paths`, until `stop` is set.
 
@@ -60,10 +61,12 @@ def watch(
         catalog: What to reload.
         paths: Folders of schema files.
         stop: Ends the watch, within about a second.
-        settle_seconds: How long to poll before the watching library is imported.
+        settle_seconds: How long nothing is done, so that a start-up is left alone.
+        is_polling: Look at the folders once a second even where they could be watched; for
+            processes that do without what the watching library imports (asyncio).
     """
     seen: Fingerprint | None = None  # what was saved since the catalog was made counts too
-    for _ in _changes(paths, stop, settle_seconds):
+    for _ in _changes(paths, stop, settle_seconds, is_polling=is_polling):
         now = fingerprint(paths)
         if now == seen:
             continue
@@ -106,12 +109,14 @@ def _at_rest(now: Fingerprint, paths: Sequence[Path], stop: threading.Event) -> 
     return now
 
 
-def _changes(paths: Sequence[Path], stop: threading.Event, settle_seconds: float) -> Iterator[None]:
+def _changes(
+    paths: Sequence[Path], stop: threading.Event, settle_seconds: float, *, is_polling: bool
+) -> Iterator[None]:
     """Yield whenever something may have changed, at least once a second."""
     if stop.wait(settle_seconds):
         return
     yield
-    if not _has_library():
+    if is_polling or not _has_library():
         yield from _poll(stop)
         return
     watcher: _Watcher = import_module("watchfiles").watch

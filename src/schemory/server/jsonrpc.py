@@ -103,9 +103,19 @@ def _parsed(line: bytes, data: Json) -> Message | Fault:
     message = _message(data)
     fault = _content_fault(line, data)
     if message is None or fault:
-        known = data.get("id")
-        return Fault(cast("Id", known) if is_id(known) else None, INVALID_REQUEST, fault or _NEED)
+        return Fault(_shown_id(data.get("id")), INVALID_REQUEST, fault or _NEED)
     return message
+
+
+def _shown_id(value: Json) -> Id | None:
+    """Return an id that an error can name: None where there is none, or one without UTF-8."""
+    if not is_id(value):
+        return None
+    try:
+        str(value).encode("utf-8")
+    except UnicodeEncodeError:
+        return None
+    return cast("Id", value)
 
 
 def encode(message: Mapping[str, Json]) -> bytes:

@@ -1,27 +1,20 @@
 """Serving one client on standard input and output, from the first line on stderr to the last."""
 
-import asyncio
 import os
-import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-
-import anyio
 
 import schemory
 from schemory.app import App, open_app
 from schemory.config import Settings
 from schemory.errors import UsageError
-from schemory.server.lane import Lane, post
+from schemory.server.lane import Lane
 from schemory.server.logs import configure_logging, log_internal_error
-from schemory.server.pipes import open_pipes
-from schemory.server.sdk import ToolServer
 
 _LAST_CALL_SECONDS = 5.0
 _MAX_WARNINGS = 20
-_EXIT_CODES = {signal.SIGINT: 130, signal.SIGTERM: 0}
 
 
 def serve_stdio(settings: Settings) -> int:
@@ -42,7 +35,7 @@ def serve_stdio(settings: Settings) -> int:
     sys.stderr.flush()
     lane = Lane("schemory-tools")
     with _watching(app):
-        code = asyncio.run(_serve(app, lane))
+        code = _serve(app, lane)
     if not lane.close(_LAST_CALL_SECONDS):
         # A call that does not end is left behind; the store survives a process that ends in the
         # middle of a transaction. Nothing of Python may run on while the call still does.
@@ -79,37 +72,13 @@ def start_lines(app: App) -> Iterator[str]:
         yield "schemory warning: hosts choose worse among so many tools; `--tools auto` lists fewer"
 
 
-async def _serve(app: App, lane: Lane) -> int:
-    loop = asyncio.get_running_loop()
-    server = ToolServer(app.toolbox, lane, transport="stdio")
-    stop_announcing = server.announce_changes(loop)
-    codes: list[int] = []
-    async with anyio.create_task_group() as tasks:
-
-        def stop(number: int) -> None:
-            codes.append(_EXIT_CODES[signal.Signals(number)])
-            tasks.cancel_scope.cancel()
-
-        with _signals(loop, stop):
-            async with open_pipes() as (incoming, outgoing):
-                await server.sdk.run(incoming, outgoing, server.initialization_options())
-            tasks.cancel_scope.cancel()
-    stop_announcing()
-    return codes[0] if codes else 0
-
-
-@contextmanager
-def _signals(loop: asyncio.AbstractEventLoop, stop: Callable[[int], None]) -> Generator[None]:
-    """Have `stop` called in the loop when the process is asked to end."""
-    earlier = {
-        number: signal.signal(number, lambda given, _frame: post(loop, stop, given))
-        for number in _EXIT_CODES
-    }
-    try:
-        yield
-    finally:
-        for number, handler in earlier.items():
-            signal.signal(number, handler)
+def _serve(app: App, lane: Lane) -> int:
+    """Serve through the adapter that was chosen; the SDK is imported for its own alone."""
+    if app.settings.use_sdk:
+        from schemory.server.sdk_stdio import serve_pipes  # noqa: PLC0415 (imports the MCP SDK)
+    else:
+        from schemory.server.stdio import serve_pipes  # noqa: PLC0415 (the other is not needed)
+    return serve_pipes(app.toolbox, lane)
 
 
 @contextmanager
@@ -119,14 +88,18 @@ def _watching(app: App) -> Generator[None]:
     if not folders:
         yield
         return
-    from schemory.schemas.watch import watch  # noqa: PLC0415 (heavy, only for folders)
-
     stop = threading.Event()
-    thread = threading.Thread(
-        target=watch, args=(app.catalog, folders, stop), name="schemory-schemas", daemon=True
-    )
+    thread = threading.Thread(target=_watch, args=(app, stop), name="schemory-schemas", daemon=True)
     thread.start()
     try:
         yield
     finally:
         stop.set()
+
+
+def _watch(app: App, stop: threading.Event) -> None:
+    # Imported here, in the thread, so that the first answer does not wait for it.
+    from schemory.schemas.watch import watch  # noqa: PLC0415
+
+    # The watching library brings an event loop along, which the fast adapter does without.
+    watch(app.catalog, app.settings.schema_folders, stop, is_polling=not app.settings.use_sdk)

@@ -1,0 +1,397 @@
+"""The fast adapter and the SDK's answer alike: golden conversations and bad input, on both.
+
+Where they may differ is written down in `docs/explanation/deviations.md` ("Two adapters").
+"""
+
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+TALKS = sorted(file.stem for file in GOLDEN.glob("talk-*.json"))
+LISTS: dict[str, list[str]] = {
+    "all-toolsets": ["--toolset", "graph,memory,graph_query,admin", "--allow-cross-project"],
+    "rpg-compact": ["--pack", "rpg", "--tools", "compact"],
+}
+ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "pytest", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+ERAS = ["2024-11-05", "2025-11-25", "2026-07-28"]
+MODERN = "2026-07-28"
+CURSOR = "<cursor>"
+_CHANGING = (
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "<time>"),
+    (re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<id>"),
+    (re.compile(r'(\\?"nextCursor\\?":\s*\\?")[^"\\]+'), r"\1<cursor>"),
+)
+
+
+class Pair:
+    """The same server twice, once on each adapter, asked the same in turn."""
+
+    def __init__(self, start: Callable[..., Any], era: str, *arguments: str) -> None:
+        self.era = era
+        self.peers = {
+            "fast": start("--db", ":memory:", *arguments),
+            "sdk": start("--db", ":memory:", *arguments, "--sdk"),
+        }
+        self._numbers = itertools.count(1)
+        self.cursors: dict[str, str] = {}
+        for peer in self.peers.values():
+            if era != MODERN:
+                peer.shake_hands(era)
+
+    def params(self, **params: Any) -> dict[str, Any]:
+        return {**params, "_meta": ENVELOPE} if self.era == MODERN else params
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        """Return what both answered, which must be the same but for times and cursors."""
+        number = next(self._numbers)
+        told: dict[str, Any] = {}
+        for name, peer in self.peers.items():
+            sent = params
+            arguments = params.get("arguments")
+            if isinstance(arguments, dict) and arguments.get("cursor") == CURSOR:
+                mended = {**arguments, "cursor": self.cursors[name]}
+                sent = {**params, "arguments": mended}
+            answer = peer.ask(method, number, **self.params(**sent))
+            data = answer.get("result", {}).get("structuredContent", {}).get("data", {})
+            if isinstance(data, dict) and "nextCursor" in data:
+                self.cursors[name] = data["nextCursor"]
+            told[name] = comparable(answer)
+        assert told["fast"] == told["sdk"]
+        result: dict[str, Any] = told["fast"]
+        return result
+
+    def send(self, line: bytes) -> dict[str, list[str]]:
+        """Send a line to both, and return what each said until a later call was answered."""
+        told: dict[str, list[str]] = {}
+        number = next(self._numbers)
+        for name, peer in self.peers.items():
+            seen = len(peer.received)
+            peer.send_raw(line + b"\n")
+            # Behind everything in the lane, and once more behind the answers to that.
+            for key in (f"wall-{number}", f"last-{number}"):
+                peer.ask("tools/call", key, **self.params(name="no_such_tool"))
+            answers = (m for m in peer.received[seen:] if not is_wall(m))
+            told[name] = sorted(json.dumps(judged(m), sort_keys=True) for m in answers)
+        return told
+
+
+def is_wall(message: dict[str, Any]) -> bool:
+    return str(message.get("id", "")).startswith(("wall-", "last-"))
+
+
+def comparable(answer: Any) -> Any:
+    text = json.dumps(answer)
+    for pattern, shown in _CHANGING:
+        text = pattern.sub(shown, text)
+    return json.loads(text)
+
+
+def judged(message: dict[str, Any]) -> Any:
+    """Return what must be the same of an answer: of errors the code, but not the wording."""
+    if "error" in message:
+        return {"id": message["id"], "code": message["error"]["code"]}
+    return comparable(message)
+
+
+@pytest.fixture
+def pair_of(start: Callable[..., Any]) -> Callable[..., Pair]:
+    return lambda era, *arguments: Pair(start, era, *arguments)
+
+
+def flags(settings: dict[str, Any]) -> Iterator[str]:
+    for pack in settings.get("packs", ()):
+        yield from ("--pack", pack)
+    if "toolsets" in settings:
+        yield from ("--toolset", ",".join(settings["toolsets"]))
+    if "profile" in settings:
+        yield from ("--tools", settings["profile"])
+    if "response_budget" in settings:
+        yield from ("--response-budget", str(settings["response_budget"]))
+
+
+@pytest.mark.covers("server.fast.same")
+@pytest.mark.parametrize(
+    ("name", "era"), [(name, ERAS[i % 3]) for i, name in enumerate(TALKS)], ids=str
+)
+def test_golden_conversations_go_alike_on_both_adapters(
+    pair_of: Callable[..., Pair], name: str, era: str
+) -> None:
+    talk = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
+    pair = pair_of(era, *flags(talk["settings"]))
+    for step in talk["steps"]:
+        asked = {key: step[key] for key in ("arguments",) if key in step}
+        answer = pair.ask("tools/call", name=step["tool"], **asked)
+        assert answer["result"]["isError"] == step["is_error"]
+
+
+@pytest.mark.covers("server.fast.same")
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("name", LISTS)
+def test_what_a_server_says_of_itself_is_the_same_on_both_adapters(
+    start: Callable[..., Any], name: str, era: str
+) -> None:
+    pair = Pair(start, "none", *LISTS[name]) if era == "none" else Pair(start, era, *LISTS[name])
+    if era == MODERN:
+        pair.ask("server/discover")
+    else:
+        hello = {"protocolVersion": era, "capabilities": {}}
+        pair.ask("initialize", **hello, clientInfo={"name": "again", "version": "2"})
+    for method in (
+        "tools/list",
+        "resources/list",
+        "resources/templates/list",
+        "prompts/list",
+        "no/such",
+        "subscriptions/listen",
+        "server/discover",
+        "logging/setLevel",
+        "completion/complete",
+        "resources/read",
+        "prompts/get",
+    ):
+        if method != "subscriptions/listen":
+            told = pair.send(line_of(pair, 7, method))
+            assert (method, told["fast"]) == (method, told["sdk"])
+
+
+def line_of(pair: Pair, number: Any, method: Any, **params: Any) -> bytes:
+    message = {"jsonrpc": "2.0", "id": number, "method": method, "params": pair.params(**params)}
+    return json.dumps(message).encode()
+
+
+def bad_lines(pair: Pair) -> Iterator[bytes]:
+    """Malformed, unusual and huge lines, all of which both adapters must treat alike."""
+    yield from RAW
+    for params in BAD_PARAMS:
+        for method in ("tools/call", "tools/list", "ping", "subscriptions/listen"):
+            yield line_of(pair, 7, method, **params)
+    for meta in BAD_META:
+        yield json.dumps(
+            {"jsonrpc": "2.0", "id": 8, "method": "tools/list", "params": {"_meta": meta}}
+        ).encode()
+    nodes = [{"name": "huge", "nodeType": "t", "metadata": ["k: " + "v" * 3_000_000]}]
+    yield line_of(pair, 9, "tools/call", name="add_nodes", arguments={"nodes": nodes})
+    deep = b"[" * 185 + b"]" * 185
+    yield line_of(pair, 10, "tools/call", name="add_nodes", arguments={"nodes": "D"}).replace(
+        b'"D"', deep
+    )
+
+
+RAW = (
+    b"{not json",
+    b"\xff\xfe",
+    b"\xef\xbb\xbf{}",
+    "é".encode("utf-16"),
+    b'{"jsonrpc":"2.0","id":1,"method":"ping"} trailing',
+    b"   ",
+    b"\x0b",
+    b"17",
+    b"null",
+    b'"text"',
+    b"[]",
+    b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]',
+    b"{}",
+    b'{"jsonrpc":"2.0"}',
+    b'{"jsonrpc":"2.0","id":9}',
+    b'{"jsonrpc":"2.0","id":9,"method":7}',
+    b'{"jsonrpc":"1.0","id":"x","method":"ping"}',
+    b'{"jsonrpc":2.0,"id":"x","method":"ping"}',
+    b'{"jsonrpc":"2.0","id":null,"method":"ping"}',
+    b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}',
+    b'{"jsonrpc":"2.0","id":true,"method":"ping"}',
+    b'{"jsonrpc":"2.0","id":[],"method":"ping"}',
+    b'{"jsonrpc":"2.0","id":9,"method":"ping","params":[1]}',
+    b'{"jsonrpc":"2.0","id":9,"method":"ping","params":null}',
+    b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}',
+    b'{"jsonrpc":"2.0","id":9,"method":"pi\\ud800ng"}',
+    b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"\\udc00"}}',
+    b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"read_graph","x":NaN}}',
+    b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"read_graph","x":-Infinity}}',
+    b'{"jsonrpc":"2.0","id":9,"method":"' + b"x" * 100_000 + b'"}',
+    b'{"jsonrpc":"2.0","id":9,"id":10,"method":"no/such"}',
+    b'{"jsonrpc":"2.0","id":-1,"method":"no/such"}',
+    b'{"jsonrpc":"2.0","id":123456789012345678901234567890,"method":"no/such"}',
+    b'{"jsonrpc":"2.0","id":"","method":""}',
+    b'{"jsonrpc":"2.0","id":"9","method":"rpc.discover","extra":1}',
+    b'{"jsonrpc":"2.0","id":9,"result":{}}',
+    b'{"jsonrpc":"2.0","id":9,"result":7}',
+    b'{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}',
+    b'{"jsonrpc":"2.0","id":9,"error":{}}',
+    b'{"jsonrpc":"2.0","method":"notifications/cancelled"}',
+    b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":[]}}',
+    b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":12345}}',
+    b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1}}',
+    b'{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}',
+    b'{"jsonrpc":"2.0","method":"no/such/notification","params":{}}',
+    b"[" * 100_000,
+    b'{"a":' * 100_000,
+    b"9" * 5_000,
+)
+BAD_PARAMS: tuple[dict[str, Any], ...] = (
+    {},
+    {"name": 7},
+    {"name": None},
+    {"name": []},
+    {"name": "add_nodes", "arguments": None},
+    {"name": "add_nodes", "arguments": [1]},
+    {"name": "add_nodes", "arguments": "{}"},
+    {"name": "add_nodes", "arguments": 1e300},
+    {"name": "add_nodes", "task": 7},
+    {"name": "", "arguments": {}},
+    {"cursor": "x"},
+    {"cursor": 7},
+    {"cursor": None},
+    {"notifications": 7},
+)
+BAD_META: tuple[Any, ...] = (
+    7,
+    None,
+    [],
+    {},
+    {"progressToken": []},
+    {"progressToken": {}},
+    {"progressToken": "t"},
+    {"io.modelcontextprotocol/protocolVersion": "2026-07-28"},
+    {"io.modelcontextprotocol/clientCapabilities": {}},
+    {**ENVELOPE, "io.modelcontextprotocol/protocolVersion": 7},
+    {**ENVELOPE, "io.modelcontextprotocol/protocolVersion": None},
+    {**ENVELOPE, "io.modelcontextprotocol/protocolVersion": "2031-01-01"},
+    {**ENVELOPE, "io.modelcontextprotocol/protocolVersion": "2025-11-25"},
+    {**ENVELOPE, "io.modelcontextprotocol/clientCapabilities": 7},
+    {**ENVELOPE, "io.modelcontextprotocol/clientCapabilities": None},
+    {**ENVELOPE, "io.modelcontextprotocol/clientCapabilities": {"sampling": 7}},
+    {**ENVELOPE, "io.modelcontextprotocol/clientInfo": 7},
+    {**ENVELOPE, "io.modelcontextprotocol/clientInfo": None},
+    {**ENVELOPE, "io.modelcontextprotocol/clientInfo": {"name": "only"}},
+    {**ENVELOPE, "progressToken": []},
+    {**ENVELOPE, "progressToken": 5},
+)
+
+
+@pytest.mark.covers("server.fast.same")
+@pytest.mark.parametrize("era", ["2025-11-25", MODERN])
+def test_bad_lines_are_judged_alike_by_both_adapters(
+    pair_of: Callable[..., Pair], era: str
+) -> None:
+    pair = pair_of(era)
+    if era == MODERN:
+        pair.ask("server/discover")
+    differing: list[tuple[bytes, dict[str, list[str]]]] = []
+    for line in bad_lines(pair):
+        told = pair.send(line)
+        if told["fast"] != told["sdk"]:
+            differing.append((line[:300], told))
+    assert differing == []
+
+
+@pytest.mark.covers("server.fast.same")
+@pytest.mark.parametrize(
+    "line",
+    [
+        RAW[0],
+        RAW[12],
+        *(
+            json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+            for method, params in (
+                ("ping", {}),
+                ("tools/list", {}),
+                ("tools/call", {"name": "read_graph"}),
+                ("server/discover", {}),
+                ("no/such", {}),
+                ("no/such", {"_meta": ENVELOPE}),
+                ("initialize", {}),
+                ("initialize", {"protocolVersion": 7, "capabilities": {}, "clientInfo": {}}),
+                (
+                    "initialize",
+                    {"protocolVersion": "x", "capabilities": [], "clientInfo": {"name": "a"}},
+                ),
+                ("initialize", {"_meta": ENVELOPE}),
+            )
+        ),
+    ],
+    ids=lambda line: line.decode()[:90],
+)
+def test_a_first_line_decides_alike_on_both_adapters(
+    start: Callable[..., Any], line: bytes
+) -> None:
+    told: dict[str, list[Any]] = {}
+    second = b'{"jsonrpc":"2.0","id":2,"method":"tools/list"}\n'
+    for name, more in (("fast", ()), ("sdk", ("--sdk",))):
+        peer = start("--db", ":memory:", *more)
+        peer.send_raw(line + b"\n")
+        first = peer.receive()
+        peer.send_raw(second)
+        told[name] = [judged(first), judged(peer.answer(2))]
+    assert told["fast"] == told["sdk"]
+
+
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=20)
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+TOOLS = st.sampled_from(["add_nodes", "add_edges", "search_nodes", "open_nodes", "add_npc", "x"])
+ARGUMENTS = st.fixed_dictionaries(
+    {}, optional=dict.fromkeys(("nodes", "edges", "npc", "query", "names", "limit"), VALUES)
+)
+CALLS = st.fixed_dictionaries(
+    {
+        "jsonrpc": st.just("2.0"),
+        "id": st.integers(10**6, 10**7) | st.text(min_size=1, max_size=5),
+        "method": st.sampled_from(["tools/call", "tools/list", "ping", "resources/list"]),
+        "params": st.fixed_dictionaries({"name": TOOLS, "arguments": ARGUMENTS | VALUES}),
+    }
+)
+MESSAGES = st.fixed_dictionaries(
+    {},
+    optional={
+        "jsonrpc": st.just("2.0") | VALUES,
+        "id": VALUES,
+        "method": st.sampled_from(["ping", "tools/list", "notifications/cancelled"]) | VALUES,
+        "params": VALUES,
+    },
+)
+LINES = (
+    st.binary(max_size=60).map(lambda data: data.replace(b"\n", b" "))
+    | VALUES.map(lambda value: json.dumps(value).encode())
+    | MESSAGES.map(lambda value: json.dumps(value).encode())
+    | CALLS.map(lambda value: json.dumps(value).encode())
+)
+
+
+@pytest.mark.covers("server.fast.same")
+@pytest.mark.parametrize("era", ["2025-06-18", MODERN])
+def test_any_lines_are_judged_alike_by_both_adapters(
+    pair_of: Callable[..., Pair], era: str
+) -> None:
+    pair = pair_of(era, "--pack", "rpg")
+    if era == MODERN:
+        pair.ask("server/discover")
+
+    @given(st.lists(LINES, min_size=1, max_size=6))
+    def send(lines: list[bytes]) -> None:
+        told = pair.send(b"\n".join(lines))
+        assert told["fast"] == told["sdk"]
+
+    send()
