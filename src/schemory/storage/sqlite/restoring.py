@@ -18,6 +18,7 @@ if sys.platform != "win32":
 _LOCKED_FROM: Final = 0x40000000  # the bytes that SQLite locks: pending, reserved, shared
 _LOCKED_BYTES: Final = 512
 _LOCK_FIELDS: Final = 8
+_MAGIC: Final = b"SQLite format 3\0"
 LOGS: Final = ("-wal", "-shm", "-journal")
 """Endings of the files that SQLite keeps beside a database."""
 
@@ -52,6 +53,9 @@ def put_in_place(copy: Path, target: Path, *, aside: Path) -> Path | None:
 
 def _empty_log(path: Path) -> None:
     """Bring what waits in the log into the file, alone; a damaged file's log stays beside it."""
+    with path.open("rb") as file:
+        if file.read(len(_MAGIC)) != _MAGIC:
+            return  # SQLite would take it for an empty database and forget the log
     try:
         db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     except apsw.Error:
