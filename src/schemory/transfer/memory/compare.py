@@ -194,9 +194,13 @@ class Comparison:
             SELECT DISTINCT t.n FROM link AS l JOIN entry AS t ON t.id = l.target
             WHERE l.relation = 'supersedes' AND l.fate = 'insert' AND t.fate <> 'insert'
         """
-        planned = "SELECT target, merged FROM entry WHERE n = ?"
         for (n,) in self._scratch.db.execute(sql).fetchall():
-            target, text = self._scratch.db.execute(planned, (n,)).fetchone()
+            target = str(self._scratch.one("SELECT target FROM entry WHERE n = ?", n))
+            text = self._scratch.one(
+                "SELECT state FROM merged WHERE n = ? AND EXISTS "
+                "(SELECT 1 FROM entry WHERE n = merged.n AND fate = 'update')",
+                n,
+            )
             entry = self._planned(target, text)
             if entry.status is Status.ACTIVE:
                 changed = superseded(entry)

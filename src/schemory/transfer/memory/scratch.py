@@ -29,10 +29,14 @@ _TABLES: Final = """
   INSERT INTO mode VALUES (0);
   CREATE TABLE entry (
     n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, place TEXT NOT NULL, sha TEXT NOT NULL,
-    status TEXT NOT NULL, origin TEXT, fate TEXT, target TEXT UNIQUE,
-    title_terms TEXT, content_terms TEXT, summary_terms TEXT, place_terms TEXT,
-    merged TEXT, state TEXT NOT NULL);
+    status TEXT NOT NULL, origin TEXT, fate TEXT, target TEXT UNIQUE);
   CREATE INDEX entry_by_fate ON entry (fate, n);
+  -- Long texts stand apart, so that what changes is short.
+  CREATE TABLE body (n INTEGER PRIMARY KEY, state TEXT NOT NULL);
+  CREATE TABLE merged (n INTEGER PRIMARY KEY, state TEXT NOT NULL);
+  CREATE TABLE terms (
+    n INTEGER PRIMARY KEY, title TEXT NOT NULL, content TEXT NOT NULL, summary TEXT NOT NULL,
+    place TEXT NOT NULL);
   CREATE TABLE tag (name TEXT PRIMARY KEY, description TEXT, created_at TEXT) WITHOUT ROWID;
   CREATE TABLE link (
     n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, place TEXT NOT NULL, source TEXT NOT NULL,
@@ -105,11 +109,14 @@ class Scratch:
         entry_id, sha = own.pop("id"), own["content_sha256"]
         status, origin = own.pop("status"), own.pop("project_id")
         sql = """
-            INSERT INTO entry (id, place, sha, status, origin, state) VALUES (?, ?, ?, ?, ?, ?)
+            INSERT INTO entry (id, place, sha, status, origin) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT DO NOTHING
         """
-        values = (entry_id, place, sha, str(status), origin, compact(own))
-        return self.db.execute(sql, values).rowcount == 1
+        added = self.db.execute(sql, (entry_id, place, sha, str(status), origin))
+        if added.rowcount != 1:
+            return False
+        self.db.execute("INSERT INTO body VALUES (?, ?)", (added.lastrowid, compact(own)))
+        return True
 
     def add_tag(self, fields: Mapping[str, Json]) -> bool:
         """Keep a tag; False when its name is there already."""
@@ -144,8 +151,8 @@ class Scratch:
         """Yield the file's entries in its order, in lists of bounded size."""
         chosen = "" if fate is None else "fate = :fate AND "
         sql = f"""
-            SELECT n, id, place, sha, status, origin, state FROM entry
-            WHERE {chosen}n > :after ORDER BY n LIMIT :size
+            SELECT e.n, id, place, sha, status, origin, state FROM entry AS e CROSS JOIN body AS b
+            WHERE {chosen}e.n > :after AND b.n = e.n ORDER BY e.n LIMIT :size
         """  # noqa: S608 (a condition of ours)
         bound: dict[str, object] = {"fate": fate, "after": 0, "size": size}
         while True:
@@ -168,39 +175,39 @@ class Scratch:
 
     def set_fates(self, fates: Iterable[tuple[int, Fate, str | None, str | None]]) -> None:
         """Say of entries, by number: their fate, their id in the store, their merged state."""
-        sql = "UPDATE entry SET fate = ?2, target = ?3, merged = ?4 WHERE n = ?1"
-        self.db.executemany(sql, ((n, f.value, target, text) for n, f, target, text in fates))
+        sql = "UPDATE entry SET fate = ?2, target = ?3 WHERE n = ?1"
+        keep = "INSERT OR REPLACE INTO merged VALUES (?, ?)"
+        for n, fate, target, text in fates:
+            self.db.execute(sql, (n, fate.value, target))
+            if text is not None:
+                self.db.execute(keep, (n, text))
 
     def forget_fates(self, *, is_replacing: bool) -> None:
         """Begin the comparison with the store anew."""
         self.db.execute("UPDATE mode SET is_replacing = ?", (is_replacing,))
         self.db.executescript("""
-            UPDATE entry SET fate = NULL, target = NULL, merged = NULL;
+            UPDATE entry SET fate = NULL, target = NULL WHERE fate IS NOT NULL;
+            DELETE FROM merged;
             UPDATE link SET fate = NULL, new_id = NULL;
             DELETE FROM stored_link; DELETE FROM gone;
         """)
 
     def set_terms(self, terms: Iterable[tuple[int, IndexText]]) -> None:
         """Keep what entries are indexed by."""
-        sql = """
-            UPDATE entry SET title_terms = ?2, content_terms = ?3, summary_terms = ?4,
-              place_terms = ?5 WHERE n = ?1
-        """
+        sql = "INSERT INTO terms VALUES (?, ?, ?, ?, ?)"
         self.db.executemany(sql, ((n, *text) for n, text in terms))
 
     def terms(self, numbers: Sequence[int]) -> list[IndexText | None]:
         """Return what entries are indexed by, None where it is not known yet."""
-        sql = """
-            SELECT title_terms, content_terms, summary_terms, place_terms FROM entry WHERE n = ?
-        """
+        sql = "SELECT title, content, summary, place FROM terms WHERE n = ?"
         rows = [self.db.execute(sql, (n,)).fetchone() for n in numbers]
-        return [None if row[0] is None else IndexText(*row) for row in rows]
+        return [None if row is None else IndexText(*row) for row in rows]
 
     def merged(self, project_id: str) -> Iterator[list[Entry]]:
         """Yield the new states of entries that are there already."""
         sql = """
-            SELECT n, target, merged FROM entry WHERE fate = 'update' AND n > :after
-            ORDER BY n LIMIT :size
+            SELECT e.n, target, state FROM entry AS e CROSS JOIN merged AS m
+            WHERE fate = 'update' AND e.n > :after AND m.n = e.n ORDER BY e.n LIMIT :size
         """
         bound: dict[str, object] = {"after": 0, "size": _PAGE}
         while rows := self._few(sql, bound):
