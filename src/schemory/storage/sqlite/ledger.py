@@ -51,9 +51,10 @@ _NEW_IDS = _for_each_kind(
 )
 # Of the items with an image: whether each was there before, and whether it is there now.
 _FATES = _for_each_kind(
-    """SELECT c.image IS NOT NULL, i.{key} IS NOT NULL, count(*)
-    FROM change AS c LEFT JOIN {table} AS i ON i.{key} = c.item_id
-    WHERE c.project = ?1 AND c.seq = ?2 AND c.kind = '{kind}' GROUP BY 1, 2"""
+    """SELECT c.image IS NOT NULL, EXISTS (
+      SELECT 1 FROM {table} AS i INDEXED BY {index} WHERE i.project = ?1 AND i.{key} = c.item_id
+    ), count(*)
+    FROM change AS c WHERE c.project = ?1 AND c.seq = ?2 AND c.kind = '{kind}' GROUP BY 1, 2"""
 )
 
 
