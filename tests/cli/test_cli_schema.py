@@ -109,6 +109,23 @@ def test_new_refuses_what_no_schema_can_say(
     assert list((home / "s").glob("*")) == []
 
 
+@pytest.mark.covers("cli.schema.new.kept")
+def test_new_leaves_a_type_that_is_defined_already_unless_forced(
+    cli: Callable[..., Any], home: Path
+) -> None:
+    file = write(home / "s", "my-books", BOOK)
+    mine = file.read_text(encoding="utf-8")
+    for where in (["--to", "s"], ["--schemas", "s"]):
+        refused = cli("schema", "new", "book", *where)
+        assert refused.code == 1
+        assert str(file) in refused.err
+        assert "--force" in refused.err
+    assert file.read_text(encoding="utf-8") == mine
+    assert cli("schema", "new", "book", "--to", "s", "--force").code == 0
+    assert file.read_text(encoding="utf-8") != mine
+    assert [each.name for each in (home / "s").iterdir()] == [file.name]
+
+
 @pytest.mark.covers("cli.schema.pack")
 def test_pack_lists_and_copies(cli: Callable[..., Any], home: Path) -> None:
     packs = cli("schema", "pack", "--json").data["packs"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from schemory.app import open_catalog
 from schemory.cli.command import FINDING, OK, Command, Request
 from schemory.cli.init import copies_wire, show_copies
-from schemory.errors import UsageError
+from schemory.errors import ConflictError, UsageError
 from schemory.model.jsonvalue import Json
 from schemory.schemas.catalog import FolderSource, PackSource, SchemaCatalog
 from schemory.schemas.load import pack_names
@@ -42,6 +42,7 @@ def _configure_new(parser: argparse.ArgumentParser) -> None:
     )
     add("--to", metavar="FOLDER", help="where; default the schemas folder in use")
     add("--print", action="store_true", help="print the schema instead of writing a file")
+    add("--force", action="store_true", help="replace the type if it is defined already")
 
 
 def _run_new(request: Request) -> int:
@@ -58,6 +59,13 @@ def _run_new(request: Request) -> int:
         catalog = SchemaCatalog([FolderSource(folder, is_optional=True)])
     else:
         catalog = open_catalog(request.settings())
+    held = catalog.get(args.type)
+    if held is not None and not args.force:
+        raise ConflictError(
+            f"The type {args.type} is defined already, in {held.origin}; it was left as it is",
+            context={"nodeType": args.type, "origin": held.origin},
+            suggestions=["edit that file, or repeat the command with --force to replace it"],
+        )
     schema = catalog.define(data)
     if request.out.is_json:
         request.out.json({"nodeType": schema.node_type, "file": schema.origin})
