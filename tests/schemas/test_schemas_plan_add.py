@@ -161,6 +161,9 @@ def test_typed_values_are_kept_where_the_line_says_less(make_schema: MakeSchema)
 COERCIONS: list[tuple[dict[str, Json], Json, str | None]] = [
     (text(), 3, "3"),
     (text(), 3.0, "3"),
+    (text(), 1e300, "1e+300"),
+    (of_type("number"), 1e300, "1e+300"),
+    (of_type("integer"), 1e22, "10000000000000000000000"),
     (text(), 2.5, "2.5"),
     (text(), -0.0, "0"),
     (text(), True, "true"),

@@ -11,6 +11,7 @@ from schemory.model.text import encodable
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """Any JSON value; arrays are sequences, objects are mappings with text keys."""
 
+_WRITTEN_OUT_BELOW = 1e21
 _MAX_SHOWN_KEY = 100
 _MAX_BITS = 1024
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -32,10 +33,13 @@ def compact(value: object) -> str:
 def plain_number(value: float) -> int | float:
     """Return a whole float as an int, so that JSON shows `1`, not `1.0`.
 
-    >>> plain_number(1.0), plain_number(0.25)
-    (1, 0.25)
+    From 1e21 on a float keeps its exponent, as in JavaScript: written out, most digits would be
+    the binary form's, not the number's.
+
+    >>> plain_number(1.0), plain_number(0.25), plain_number(1e300)
+    (1, 0.25, 1e+300)
     """
-    return int(value) if value == int(value) else value
+    return int(value) if value == int(value) and abs(value) < _WRITTEN_OUT_BELOW else value
 
 
 def child_path(path: str, key: str | int) -> str:

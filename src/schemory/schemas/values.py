@@ -260,6 +260,8 @@ def _read_number(text: str) -> int | float | None:
 
 def _as_integer(value: Json) -> int | None:
     number = _as_number(value)
+    if isinstance(number, float) and number.is_integer():
+        return int(number)
     return number if isinstance(number, int) else None
 
 
