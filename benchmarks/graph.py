@@ -26,6 +26,7 @@ from schemory.safety.secrets import find_secrets
 from schemory.storage.protocols import SearchQuery
 from schemory.storage.sqlite.index_text import grams_of, lines_text, match_all, name_text
 from schemory.storage.sqlite.store import SqliteStore
+from schemory.tools.wire import edge_text, node_text
 from schemory.transfer.importer import import_graph
 
 HUB = "The Hub of Everything"
@@ -256,22 +257,8 @@ def _page_options() -> PageOptions:
 
 
 def _size_of(record: NodeRecord | EdgeRecord) -> int:
-    if isinstance(record, NodeRecord):
-        node = record.node
-        wire: object = {
-            "name": node.name,
-            "nodeType": node.node_type,
-            "metadata": node.metadata,
-        }
-    else:
-        edge = record.edge
-        wire = {
-            "from": edge.from_name,
-            "to": edge.to_name,
-            "edgeType": edge.edge_type,
-            "weight": edge.weight,
-        }
-    return len(compact(wire).encode()) + 1
+    text = edge_text(record) if isinstance(record, EdgeRecord) else node_text(record)
+    return len(text.encode()) + 1
 
 
 # Growth

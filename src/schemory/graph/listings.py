@@ -127,6 +127,7 @@ class SearchListing:
         self._reader = reader
         self._query = query
         self._ranked: list[int] | None = None
+        self._first: int | None = None
         self.order = "rank"
         self.total: int | None = None
         self.is_degraded = False
@@ -136,6 +137,8 @@ class SearchListing:
         page = self._reader.search(self._query, after=after, limit=limit)
         self.order, self.is_degraded = page.order, page.degraded
         self.total = page.total if page.total is not None else self.total
+        if after is None and page.hits:
+            self._first = page.hits[0].record.id
         if after is None and page.more is None:
             self._ranked = [hit.record.id for hit in page.hits]
         return Stretch(page.hits, page.more)
@@ -173,14 +176,18 @@ class SearchListing:
         earlier = self.before(group)
         if earlier is not None:
             return touching(self._reader, [record.id for record in records], earlier)
+        if group[0].id == self._first:
+            return set()  # no match comes before the first
         start = self._place(group[0])
-        return {record.id for record in records if self._touches_before(record, start)}
+        ends = {record.id: self._some_ends(record.id) for record in records}
+        others = self._reader.find_nodes_by_id({end for some in ends.values() for end in some})
+        matching = (record for record in others.values() if self._matches(record))
+        before = {record.id for record in matching if self._place(record) < start}
+        return {node_id for node_id, some in ends.items() if not before.isdisjoint(some)}
 
-    def _touches_before(self, record: NodeRecord, start: tuple[bool, int]) -> bool:
-        edges = self._reader.edges_of(record.id, limit=_MAX_EDGES_ASKED)
-        ends = {end for edge in edges for end in (edge.from_id, edge.to_id)} - {record.id}
-        others = self._reader.find_nodes_by_id(ends).values()
-        return any(self._place(other) < start for other in others if self._matches(other))
+    def _some_ends(self, node_id: int) -> set[int]:
+        edges = self._reader.edges_of(node_id, limit=_MAX_EDGES_ASKED)
+        return {end for edge in edges for end in (edge.from_id, edge.to_id)} - {node_id}
 
     def _place(self, record: NodeRecord) -> tuple[bool, int]:
         """Return a match's place in creation order: name hits first. Source: `SearchPage.order`."""

@@ -290,18 +290,19 @@ class _Groups:
     ) -> _Stand | None:
         relevant = self._relevant(group, batch)
         joining = self._joining(list(relevant), [record.id for record in group])
+        node, done = stand.node, stand.edge
         for record in batch:
             if record.id not in relevant:
                 continue
-            is_begun = record.id == stand.node and stand.edge >= 0
+            is_begun = record.id == node and done >= 0
             if relevant[record.id] and not is_begun and not self._add_neighbour(record):
-                return stand
-            done = stand.edge if is_begun else -1
-            for edge in joining(record.id, max(done, 0)):
+                return replace(stand, node=node, edge=done)
+            shown = done if is_begun else 0
+            for edge in joining(record.id, shown):
                 if not self._filling.add_edge(edge):
-                    return replace(stand, node=record.id, edge=max(done, 0))
-                done = edge.id
-            stand = replace(stand, node=record.id, edge=-1)
+                    return replace(stand, node=record.id, edge=shown)
+                shown = edge.id
+            node, done = record.id, -1
         return None
 
     def _add_neighbour(self, record: NodeRecord) -> bool:

@@ -1,7 +1,7 @@
 """Handlers of the three static tools that read: bounded pages with signed cursors (graph.md §2)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from schemory.graph.results import GraphPage, PageOptions, Room
@@ -11,7 +11,7 @@ from schemory.model.node import NodeRecord
 from schemory.tools.bench import Bench, flag_of, text_of, texts_of, whole_of
 from schemory.tools.fitting import ENVELOPE_BYTES, counted, fitted
 from schemory.tools.registry import Call, Reply
-from schemory.tools.wire import edge_wire, item_bytes, node_wire
+from schemory.tools.wire import COMMA_BYTES, edge_text, edge_wire, item_bytes, node_text, node_wire
 
 _PASSES = 4
 _WORTH_ANOTHER_PASS = 1_000
@@ -23,18 +23,37 @@ _Fetch: TypeAlias = Callable[[PageOptions], GraphPage]
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """How the nodes and edges of one call are shown."""
+    """How the nodes and edges of one call are shown; each is made JSON once."""
 
     names_only: bool
     info: bool
+    made: dict[int, tuple[NodeRecord | EdgeRecord, str]] = field(
+        default_factory=dict[int, tuple[NodeRecord | EdgeRecord, str]]
+    )
 
     def item(self, record: NodeRecord | EdgeRecord) -> dict[str, Json]:
         if isinstance(record, EdgeRecord):
             return edge_wire(record, info=self.info)
         return node_wire(record, info=self.info, names_only=self.names_only)
 
+    def text(self, record: NodeRecord | EdgeRecord) -> str:
+        # By identity: what is read again may differ, and the record is kept, so its id stays its.
+        known = self.made.get(id(record))
+        if known is not None:
+            return known[1]
+        if isinstance(record, EdgeRecord):
+            text = edge_text(record, info=self.info)
+        else:
+            text = node_text(record, info=self.info, names_only=self.names_only)
+        self.made[id(record)] = (record, text)
+        return text
+
+    def texts(self, records: Sequence[NodeRecord | EdgeRecord]) -> str:
+        return f"[{','.join(map(self.text, records))}]"
+
     def size_of(self, record: NodeRecord | EdgeRecord) -> int:
-        return item_bytes(self.item(record))
+        text = self.text(record)
+        return COMMA_BYTES + (len(text) if text.isascii() else len(text.encode()))
 
     def bytes_of(self, page: GraphPage) -> int:
         """Return what the graph took this page to cost."""
@@ -120,7 +139,9 @@ def _reply(bench: Bench, call: Call, tool: str, view: _View, page: GraphPage) ->
         data |= {key: total for key, total in totals.items() if total is not None}
     if len(page.nodes) + len(page.edges) <= 1:
         data = fitted(data, bench.budget)
-    return bench.replies.success(data, _action(tool, page))
+    # `fitted` keeps lists of one item as they are.
+    ready = {"nodes": view.texts(page.nodes), "edges": view.texts(page.edges)}
+    return bench.replies.success(data, _action(tool, page), ready=ready)
 
 
 def _not_found(names: Sequence[str], budget: int) -> dict[str, Json]:

@@ -37,16 +37,40 @@ class Replies:
 
     now: Clock
 
-    def success(self, data: Mapping[str, Json], action_taken: str) -> Reply:
-        """Return a success in the specified envelope."""
-        return as_reply(
-            {"data": data, "actionTaken": action_taken, "timestamp": moment_text(self.now())}
+    def success(
+        self, data: Mapping[str, Json], action_taken: str, *, ready: Mapping[str, str] | None = None
+    ) -> Reply:
+        """Return a success in the specified envelope.
+
+        Args:
+            data: What was asked for.
+            action_taken: What was done, in a few words.
+            ready: Members of `data` whose compact JSON is at hand, so that it is not made again.
+        """
+        moment = moment_text(self.now())
+        structured: dict[str, Json] = {
+            "data": data,
+            "actionTaken": action_taken,
+            "timestamp": moment,
+        }
+        if not ready:
+            return as_reply(structured)
+        members = ",".join(
+            f"{compact(key)}:{ready[key] if key in ready else compact(value)}"
+            for key, value in data.items()
         )
+        rest = compact({"actionTaken": action_taken, "timestamp": moment})
+        return as_reply(structured, text=f'{{"data":{{{members}}},{rest[1:]}')
 
 
-def as_reply(structured: Mapping[str, Json], *, is_error: bool = False) -> Reply:
-    """Return `structured` as an answer whose text is the same object as compact JSON."""
-    text = compact(structured)
+def as_reply(
+    structured: Mapping[str, Json], *, is_error: bool = False, text: str | None = None
+) -> Reply:
+    """Return `structured` as an answer whose text is the same object as compact JSON.
+
+    `text` is that JSON where it is at hand.
+    """
+    text = compact(structured) if text is None else text
     if not text_is_utf8(text):
         structured = sendable(structured)
         text = compact(structured)
