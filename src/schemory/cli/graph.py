@@ -155,10 +155,13 @@ def _run_find(request: Request) -> int:
                 **_page_wire(page),
                 "matched": list(page.matched),
                 "matchMode": page.match_mode,
+                **({"warnings": list(page.warnings)} if page.warnings else {}),
                 **_cut(is_cut=page.more is not None),
             }
         )
         return OK if page.matched else FINDING
+    for warning in page.warnings:
+        out.note(f"warning: {warning}")
     if not page.matched:
         out.note(f"nothing holds {query!r}")
         return FINDING
