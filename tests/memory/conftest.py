@@ -1,6 +1,6 @@
 """Memories over each real store, and projects in folders of the test's."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,6 +20,7 @@ from schemory.memory.settings import MemorySettings
 from schemory.model.author import Author
 from schemory.model.entry import AuditRow, Entry
 from schemory.model.moment import Clock, IdMaker
+from schemory.storage.memory_protocols import IndexTerms
 from schemory.storage.sqlite.store import SqliteStore
 
 
@@ -109,6 +110,25 @@ def notes_on_disk(memory_on_disk: SqliteStore, clock: Clock, ids: IdMaker) -> No
     """The same, in the file `memory.db` of the test's folder."""
     memory = ProjectMemory(memory_on_disk, settings=MemorySettings(), now=clock, ids=ids)
     return Notes(memory, ProjectRef(project_id="p"))
+
+
+@pytest.fixture
+def fresh_notes(
+    clock: Clock, ids: IdMaker, index_rules: IndexTerms
+) -> Iterator[Callable[[], Notes]]:
+    """Opens notes of the project `p` over a new, empty store, at each call."""
+    opened: list[SqliteStore] = []
+
+    def make() -> Notes:
+        for store in opened:
+            store.close()
+        opened[:] = [SqliteStore.open(":memory:", now=clock, ids=ids, terms=index_rules)]
+        memory = ProjectMemory(opened[0], settings=MemorySettings(), now=clock, ids=ids)
+        return Notes(memory, ProjectRef(project_id="p"))
+
+    yield make
+    for store in opened:
+        store.close()
 
 
 RepositoryMaker: TypeAlias = Callable[..., Path]
