@@ -90,7 +90,7 @@ def add_common_options(parser: argparse.ArgumentParser) -> None:
         dest="MEMORY_PROJECT",
         metavar="PATH|ID",
         default=silent,
-        help="the project whose graph is meant; without it the shared space `default`",
+        help="the project; without it the graph is the shared one, the memory the current folder's",
     )
     add(
         "--schemas",

@@ -45,6 +45,27 @@ GROUPS: tuple[Group, ...] = (
         ),
     ),
     Group(
+        "project memory",
+        (
+            ("add", "memory_write", "keep an entry"),
+            ("search", "memory", "search entries"),
+            ("show", "memory", "show one entry in full"),
+            ("list", "memory", "list entries, scopes, topics or tags"),
+            ("edit", "memory_write", "change an entry"),
+            ("invalidate", "memory_write", "mark an entry as no longer true"),
+            ("archive", "memory_write", "put an entry away"),
+            ("restore", "restore", "make an entry active again, or restore a backup"),
+            ("delete", "memory_write", "remove an entry for good"),
+            ("link", "memory_write", "relate two entries, or list an entry's links"),
+            ("handoff", "memory", "show what came up lately"),
+            ("brief", "memory", "what an agent should know at the start of a session"),
+            ("export", "memory_files", "write the project's entries to a file"),
+            ("import", "memory_files", "read such a file"),
+            ("audit", "memory_files", "list the record of writes, or prune it"),
+            ("projects", "memory", "list the projects that have entries"),
+        ),
+    ),
+    Group(
         "graph",
         (
             ("nodes", "graph", "list nodes"),
@@ -70,7 +91,6 @@ GROUPS: tuple[Group, ...] = (
         (
             ("doctor", "doctor", "look everything over and mend what is safe to mend"),
             ("backup", "upkeep", "copy the store to a file, verified"),
-            ("restore", "upkeep", "put a backup in the store's place"),
             ("vacuum", "upkeep", "give back free space"),
             ("migrate", "upkeep", "bring the store to this version's schema"),
         ),
@@ -90,7 +110,7 @@ GROUPS: tuple[Group, ...] = (
 _MODULES = {name: module for group in GROUPS for name, module, _ in group.commands}
 _FAMILIES = {name.partition(" ")[0] for name in _MODULES if " " in name}
 
-_INTRODUCTION = """A local memory for AI agents: a knowledge graph whose node types are yours.
+_INTRODUCTION = """A local memory for AI agents: project notes, and a graph whose types are yours.
 
 usage: schemory COMMAND [arguments] [options]"""
 

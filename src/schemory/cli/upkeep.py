@@ -1,4 +1,4 @@
-"""`backup`, `restore`, `vacuum`, `migrate`: looking after the store as a file."""
+"""`backup`, `vacuum`, `migrate`, and a store's `restore`: looking after the store as a file."""
 
 import argparse
 from collections.abc import Callable, Mapping
@@ -75,12 +75,8 @@ def _run_backup(request: Request) -> int:
     return OK
 
 
-def _configure_restore(parser: argparse.ArgumentParser) -> None:
-    _file("a backup that `schemory backup` made")(parser)
-    parser.add_argument("--yes", action="store_true", help="do not ask on a terminal")
-
-
-def _run_restore(request: Request) -> int:
+def run_restore(request: Request) -> int:
+    """Put the backup that `file` names in the store's place."""
     keeper, out = _keeper(request), request.out
     source = _path(request.args.file)
     _ask(request, f"Replace {keeper.location} by {source}? It is kept beside it. [y/N] ")
@@ -161,13 +157,6 @@ COMMANDS: tuple[Command, ...] = (
         configure=_file("where to; an older backup there is replaced"),
         run=_run_backup,
         examples=("schemory backup ~/backups/memory.sqlite", "schemory backup b.sqlite --json"),
-    ),
-    Command(
-        name="restore",
-        summary="put a backup in the store's place; what was there is kept beside it",
-        configure=_configure_restore,
-        run=_run_restore,
-        examples=("schemory restore ~/backups/memory.sqlite",),
     ),
     Command(
         name="vacuum",

@@ -1,7 +1,7 @@
 """Settings and where they come from; the only reader of the environment (memory.md §3)."""
 
 from schemory.config.keys import KEYS, PROFILES, TOOLSETS, SettingKey
-from schemory.config.load import load_settings, wants_colour
+from schemory.config.load import editor_command, load_settings, wants_colour
 from schemory.config.settings import DEFAULT_SPACE, Raw, Settings, mask_url
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Raw",
     "SettingKey",
     "Settings",
+    "editor_command",
     "load_settings",
     "mask_url",
     "wants_colour",

@@ -1,0 +1,144 @@
+"""How memory commands reach the memory: the current folder's project, through the tools' own code.
+
+A command builds a tool's arguments and shows its answer, so that a person and an agent get the
+same; only what is for people alone (audit, projects, brief) asks the memory itself.
+"""
+
+import argparse
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from schemory.cli.command import Request
+from schemory.cli.output import Output, Style
+from schemory.errors import SchemoryError, UsageError
+from schemory.model.author import Author
+
+if TYPE_CHECKING:
+    from schemory.memory.inputs import ProjectRef
+    from schemory.memory.service import ProjectMemory
+
+BY = Author(author="cli", client="cli")
+
+Answer = Mapping[str, Any]
+"""A tool's structured answer."""
+
+
+def add_project_option(parser: argparse.ArgumentParser) -> None:
+    """Add what chooses the project beside `--project`."""
+    parser.add_argument(
+        "--project-id",
+        dest="MEMORY_PROJECT_ID",
+        metavar="ID",
+        default=argparse.SUPPRESS,
+        help="the project by its id (default: that of the current folder)",
+    )
+
+
+class Desk:
+    """The memory, and the project that the command line means."""
+
+    def __init__(self, memory: "ProjectMemory", folder: str | None) -> None:
+        self.memory = memory
+        self._folder = folder
+
+    @property
+    def ref(self) -> "ProjectRef":
+        """The project: the one that was named, else the current folder's."""
+        from schemory.memory.inputs import ProjectRef  # noqa: PLC0415 (not for help)
+
+        return ProjectRef(project_path=self._folder)
+
+    def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        progress: Callable[[float, float | None, str], None] | None = None,
+    ) -> Answer:
+        """Return what a tool answers, without a bound; None stands for an argument not given.
+
+        Raises:
+            SchemoryError: The tool refuses.
+        """
+        from schemory.tools.memory import memory_tools  # noqa: PLC0415 (not for help)
+        from schemory.tools.memory_bench import MemoryBench  # noqa: PLC0415 (as above)
+        from schemory.tools.registry import Call, Caller, ignore_progress  # noqa: PLC0415 (as above)
+
+        bench = MemoryBench(open_memory=lambda: self.memory, budget=0)
+        keeps_none = tool == "memory_update_entry"  # where null clears a field
+        given = {k: value for k, value in arguments.items() if value is not None or keeps_none}
+        if self._folder is not None and given.get("mode") != "cross_project":
+            given["project_path"] = self._folder
+        found = next(each for each in memory_tools(bench) if each.name == tool)
+        caller = Caller(author=BY.author, client=BY.client)
+        call = Call(arguments=given, caller=caller, progress=progress or ignore_progress)
+        return found.handle(call).structured
+
+
+@contextmanager
+def desk(request: Request) -> Generator[Desk]:
+    """Open the memory for one command."""
+    # The graph's parts are not needed: neither its file nor its schemas are read.
+    settings = replace(request.settings(), graph_file=None, schema_folders=(), packs=())
+    folder = None if settings.project else str(settings.working_folder)
+    with request.app(settings) as app:
+        yield Desk(app.memory, folder)
+
+
+def told(run: Callable[[Request], int]) -> Callable[[Request], int]:
+    """Return `run` with its refusals in the memory's shape where programs read."""
+
+    def run_told(request: Request) -> int:
+        try:
+            return run(request)
+        except SchemoryError as error:
+            if not request.out.is_json or isinstance(error, UsageError):
+                raise
+            from schemory.cli.faults import exit_code  # noqa: PLC0415 (only for errors)
+            from schemory.tools.memory_replies import memory_error  # noqa: PLC0415 (as above)
+
+            request.out.json(memory_error(error).structured)
+            return exit_code(error)
+
+    return run_told
+
+
+def show_warnings(answer: Answer, out: Output) -> None:
+    """Print an answer's warnings on stderr, beside the result."""
+    for warning in answer.get("warnings", ()):
+        out.note(f"warning: {warning}")
+
+
+def show(request: Request, answer: Answer, view: Callable[[Answer, Output], None]) -> None:
+    """Print an answer: as JSON for programs, else as `view` shows it."""
+    if request.out.is_json:
+        request.out.json(answer)
+        return
+    view(answer, request.out)
+    show_warnings(answer, request.out)
+
+
+def confirmed(request: Request, question: str) -> bool:
+    """Return whether a person says yes; where nobody can be asked only `--yes` does."""
+    if request.args.yes:
+        return True
+    out = request.out
+    if not (out.is_terminal and request.stdin.isatty()) or out.is_json:
+        return False
+    out.line(f"{out.style(question, Style.BOLD)} [y/N] ")
+    return request.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def input_text(request: Request, given: str | None) -> str | None:
+    """Return a text argument; `-` reads standard input to its end."""
+    if given != "-":
+        return given
+    if request.stdin.isatty():
+        request.out.note("reading standard input; end with Ctrl-D")
+    # The bytes as they come: a text stream would turn line ends into its own.
+    data: bytes = request.stdin.buffer.read()
+    try:
+        return data.decode()
+    except UnicodeDecodeError as fault:
+        raise UsageError(f"standard input is no UTF-8: byte {fault.start + 1}") from None
