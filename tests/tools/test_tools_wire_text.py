@@ -12,9 +12,15 @@ _TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 _WEIGHTS = st.floats(0, 1)
 
 
-@given(_TEXTS, _TEXTS, st.lists(_TEXTS, max_size=3), st.booleans(), st.booleans())
+@given(
+    name=_TEXTS,
+    node_type=_TEXTS,
+    lines=st.lists(_TEXTS, max_size=3),
+    info=st.booleans(),
+    names_only=st.booleans(),
+)
 def test_a_node_written_as_text_is_its_wire_form_as_compact_json(
-    name: str, node_type: str, lines: list[str], info: bool, names_only: bool
+    *, name: str, node_type: str, lines: list[str], info: bool, names_only: bool
 ) -> None:
     record = NodeRecord(
         id=1,
@@ -30,9 +36,9 @@ def test_a_node_written_as_text_is_its_wire_form_as_compact_json(
     assert node_text(record, info=info, names_only=names_only) == compact(wire)
 
 
-@given(_TEXTS, _TEXTS, _TEXTS, _WEIGHTS, st.booleans())
+@given(start=_TEXTS, end=_TEXTS, edge_type=_TEXTS, weight=_WEIGHTS, info=st.booleans())
 def test_an_edge_written_as_text_is_its_wire_form_as_compact_json(
-    start: str, end: str, edge_type: str, weight: float, info: bool
+    *, start: str, end: str, edge_type: str, weight: float, info: bool
 ) -> None:
     record = EdgeRecord(
         id=1,
