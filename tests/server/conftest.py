@@ -108,9 +108,22 @@ def environment(tmp_path: Path) -> Mapping[str, str]:
     return {**kept, "HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
 
 
+@pytest.fixture(params=["fast", "sdk"])
+def start(
+    tmp_path: Path, environment: Mapping[str, str], request: pytest.FixtureRequest
+) -> Iterator[Starter]:
+    """Starts `schemory serve` on each adapter in turn; what still runs at the end is killed."""
+    chosen = {"MEMORY_SDK": "1"} if request.param == "sdk" else {}
+    yield from starting(tmp_path, {**environment, **chosen})
+
+
 @pytest.fixture
-def start(tmp_path: Path, environment: Mapping[str, str]) -> Iterator[Starter]:
-    """Starts `schemory serve` with arguments; what still runs at the end is killed."""
+def start_as_told(tmp_path: Path, environment: Mapping[str, str]) -> Iterator[Starter]:
+    """Starts `schemory serve` with the adapter that its arguments choose."""
+    yield from starting(tmp_path, environment)
+
+
+def starting(tmp_path: Path, environment: Mapping[str, str]) -> Iterator[Starter]:
     peers: list[Peer] = []
 
     def start_one(*arguments: str, **more: str) -> Peer:

@@ -106,8 +106,8 @@ def judged(message: dict[str, Any]) -> Any:
 
 
 @pytest.fixture
-def pair_of(start: Callable[..., Any]) -> Callable[..., Pair]:
-    return lambda era, *arguments: Pair(start, era, *arguments)
+def pair_of(start_as_told: Callable[..., Any]) -> Callable[..., Pair]:
+    return lambda era, *arguments: Pair(start_as_told, era, *arguments)
 
 
 def flags(settings: dict[str, Any]) -> Iterator[str]:
@@ -140,9 +140,9 @@ def test_golden_conversations_go_alike_on_both_adapters(
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("name", LISTS)
 def test_what_a_server_says_of_itself_is_the_same_on_both_adapters(
-    start: Callable[..., Any], name: str, era: str
+    start_as_told: Callable[..., Any], name: str, era: str
 ) -> None:
-    pair = Pair(start, "none", *LISTS[name]) if era == "none" else Pair(start, era, *LISTS[name])
+    pair = Pair(start_as_told, era, *LISTS[name])
     if era == MODERN:
         pair.ask("server/discover")
     else:
@@ -324,12 +324,12 @@ def test_bad_lines_are_judged_alike_by_both_adapters(
     ids=lambda line: line.decode()[:90],
 )
 def test_a_first_line_decides_alike_on_both_adapters(
-    start: Callable[..., Any], line: bytes
+    start_as_told: Callable[..., Any], line: bytes
 ) -> None:
     told: dict[str, list[Any]] = {}
     second = b'{"jsonrpc":"2.0","id":2,"method":"tools/list"}\n'
     for name, more in (("fast", ()), ("sdk", ("--sdk",))):
-        peer = start("--db", ":memory:", *more)
+        peer = start_as_told("--db", ":memory:", *more)
         peer.send_raw(line + b"\n")
         first = peer.receive()
         peer.send_raw(second)

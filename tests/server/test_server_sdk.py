@@ -1,22 +1,27 @@
-"""The SDK adapter inside the test: progress, cancellation, announcements, failures, one lane."""
+"""Both adapters inside the test: progress, cancellation, announcements, failures, one lane."""
 
 import asyncio
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import anyio
 import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
 
 from schemory.app import App, open_app
 from schemory.config import load_settings
 from schemory.model.jsonvalue import Json
-from schemory.server.lane import Lane
+from schemory.server.lane import Lane, post
 from schemory.server.logs import describe, log_internal_error
+from schemory.server.protocol import Conversation
 from schemory.server.sdk import ToolServer
 from schemory.tools.registry import Call, Effect, Reply, Tool
 from schemory.tools.toolbox import Toolbox, ToolSettings, build_toolbox
@@ -57,6 +62,46 @@ def lane() -> Iterator[Lane]:
     opened.close(5)
 
 
+Served: TypeAlias = Callable[[Toolbox, Lane], Any]
+"""Makes what the SDK's client connects to."""
+
+
+def through_the_sdk(toolbox: Toolbox, lane: Lane) -> Any:
+    server = ToolServer(toolbox, lane, transport="test")
+    server.announce_changes(asyncio.get_running_loop())
+    return server.sdk
+
+
+@asynccontextmanager
+async def through_our_own(toolbox: Toolbox, lane: Lane) -> AsyncGenerator[Any]:
+    to_client, incoming = anyio.create_memory_object_stream[Any](1_000)
+    outgoing, from_client = anyio.create_memory_object_stream[Any](0)
+    loop = asyncio.get_running_loop()
+
+    def send(message: dict[str, Json]) -> None:
+        parsed = SessionMessage(jsonrpc_message_adapter.validate_python(message, by_name=False))
+        post(loop, to_client.send_nowait, parsed)
+
+    talk = Conversation(toolbox, send, lane.submit, transport="test")
+
+    async def pump() -> None:
+        async for sent in from_client:
+            talk.take(sent.message.model_dump_json(by_alias=True, exclude_unset=True).encode())
+
+    stop = toolbox.subscribe(talk.announce_tools)
+    async with to_client, incoming, outgoing, from_client, anyio.create_task_group() as tasks:
+        tasks.start_soon(pump)
+        yield incoming, outgoing
+        tasks.cancel_scope.cancel()
+    stop()
+
+
+@pytest.fixture(params=[through_the_sdk, through_our_own], ids=["sdk", "fast"])
+def served(request: pytest.FixtureRequest) -> Served:
+    made: Served = request.param
+    return made
+
+
 def probe(handle: Handle) -> Tool:
     return Tool(
         name="probe",
@@ -87,7 +132,9 @@ OK = Reply(structured={"done": True}, text='{"done":true}')
 
 @pytest.mark.covers("server.progress")
 @pytest.mark.parametrize("era", ERAS)
-def test_progress_comes_in_order_and_before_the_answer(app: App, lane: Lane, era: str) -> None:
+def test_progress_comes_in_order_and_before_the_answer(
+    app: App, lane: Lane, served: Served, era: str
+) -> None:
     def handle(call: Call) -> Reply:
         for step in range(1, 4):
             call.progress(step, 3, f"step {step}")
@@ -99,8 +146,7 @@ def test_progress_comes_in_order_and_before_the_answer(app: App, lane: Lane, era
         async def note(progress: float, total: float | None, message: str | None) -> None:
             steps.append((progress, total, message))
 
-        server = ToolServer(toolbox_with(app, handle), lane, transport="test")
-        async with Client(server.sdk, mode=era) as client:
+        async with Client(served(toolbox_with(app, handle), lane), mode=era) as client:
             result = await client.call_tool("probe", {}, progress_callback=note)
             assert result.structured_content == {"done": True}
         return steps
@@ -110,7 +156,9 @@ def test_progress_comes_in_order_and_before_the_answer(app: App, lane: Lane, era
 
 @pytest.mark.covers("server.cancellation")
 @pytest.mark.parametrize("era", ERAS)
-def test_a_cancelled_call_is_told_so_and_the_server_goes_on(app: App, lane: Lane, era: str) -> None:
+def test_a_cancelled_call_is_told_so_and_the_server_goes_on(
+    app: App, lane: Lane, served: Served, era: str
+) -> None:
     started, told = threading.Event(), threading.Event()
 
     def handle(call: Call) -> Reply:
@@ -121,8 +169,7 @@ def test_a_cancelled_call_is_told_so_and_the_server_goes_on(app: App, lane: Lane
         return OK
 
     async def talk() -> None:
-        server = ToolServer(toolbox_with(app, handle), lane, transport="test")
-        async with Client(server.sdk, mode=era) as client:
+        async with Client(served(toolbox_with(app, handle), lane), mode=era) as client:
             call = asyncio.create_task(client.call_tool("probe", {}))
             await asyncio.to_thread(started.wait)
             call.cancel()
@@ -138,7 +185,7 @@ def test_a_cancelled_call_is_told_so_and_the_server_goes_on(app: App, lane: Lane
 @pytest.mark.covers("server.schemas.list_changed")
 @pytest.mark.parametrize("era", ERAS)
 def test_clients_of_both_eras_hear_of_new_tools(
-    app: App, lane: Lane, schemas: Path, era: str
+    app: App, lane: Lane, served: Served, schemas: Path, era: str
 ) -> None:
     book = {
         "name": "add_book",
@@ -153,9 +200,7 @@ def test_clients_of_both_eras_hear_of_new_tools(
             if getattr(message, "method", "") == "notifications/tools/list_changed":
                 heard.set()
 
-        server = ToolServer(app.toolbox, lane, transport="test")
-        stop = server.announce_changes(asyncio.get_running_loop())
-        async with Client(server.sdk, mode=era, message_handler=note) as client:
+        async with Client(served(app.toolbox, lane), mode=era, message_handler=note) as client:
             await client.list_tools()
             if era == "legacy":
                 await _define(book)
@@ -166,7 +211,6 @@ def test_clients_of_both_eras_hear_of_new_tools(
                     async for _ in events:
                         break
             listed = await client.list_tools()
-        stop()
         return {tool.name for tool in listed.tools}
 
     async def _define(data: dict[str, Any]) -> None:
@@ -179,15 +223,14 @@ def test_clients_of_both_eras_hear_of_new_tools(
 
 @pytest.mark.covers("server.internal_error")
 def test_a_failure_inside_reaches_the_log_without_its_text_and_the_agent_as_an_id(
-    app: App, lane: Lane, caplog: pytest.LogCaptureFixture
+    app: App, lane: Lane, served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     def handle(call: Call) -> Reply:
         del call
         raise RuntimeError("vermilion secret")
 
     async def talk() -> dict[str, Any]:
-        server = ToolServer(toolbox_with(app, handle), lane, transport="test")
-        async with Client(server.sdk) as client:
+        async with Client(served(toolbox_with(app, handle), lane)) as client:
             result = await client.call_tool("probe", {})
             assert result.is_error
             answer: dict[str, Any] = result.structured_content
@@ -202,7 +245,7 @@ def test_a_failure_inside_reaches_the_log_without_its_text_and_the_agent_as_an_i
 
 
 @pytest.mark.covers("server.one_lane")
-def test_calls_run_one_after_the_other(app: App, lane: Lane) -> None:
+def test_calls_run_one_after_the_other(app: App, lane: Lane, served: Served) -> None:
     running = 0
     most = 0
 
@@ -216,8 +259,7 @@ def test_calls_run_one_after_the_other(app: App, lane: Lane) -> None:
         return OK
 
     async def talk() -> None:
-        server = ToolServer(toolbox_with(app, handle), lane, transport="test")
-        async with Client(server.sdk) as client:
+        async with Client(served(toolbox_with(app, handle), lane)) as client:
             await asyncio.gather(*(client.call_tool("probe", {}) for _ in range(5)))
 
     asyncio.run(talk())
@@ -225,13 +267,14 @@ def test_calls_run_one_after_the_other(app: App, lane: Lane) -> None:
 
 
 @pytest.mark.covers("server.author")
-def test_what_is_written_carries_the_clients_name_and_version(app: App, lane: Lane) -> None:
+def test_what_is_written_carries_the_clients_name_and_version(
+    app: App, lane: Lane, served: Served
+) -> None:
     from mcp_types import Implementation  # noqa: PLC0415 (only here)
 
     async def talk() -> None:
-        server = ToolServer(app.toolbox, lane, transport="test")
         me = Implementation(name="writer\x07", version="2")
-        async with Client(server.sdk, client_info=me) as client:
+        async with Client(served(app.toolbox, lane), client_info=me) as client:
             nodes = {"nodes": [{"name": "A", "nodeType": "t", "metadata": []}]}
             await client.call_tool("add_nodes", nodes)
 
@@ -240,10 +283,9 @@ def test_what_is_written_carries_the_clients_name_and_version(app: App, lane: La
         assert reader.find_nodes(["A"])["A"].author == "writer/2"
 
 
-def test_an_unknown_tool_is_a_protocol_error(app: App, lane: Lane) -> None:
+def test_an_unknown_tool_is_a_protocol_error(app: App, lane: Lane, served: Served) -> None:
     async def talk() -> MCPError:
-        server = ToolServer(app.toolbox, lane, transport="test")
-        async with Client(server.sdk) as client:
+        async with Client(served(app.toolbox, lane)) as client:
             with pytest.raises(MCPError, match="opn_nodes") as caught:
                 await client.call_tool("opn_nodes", {})
         return caught.value
@@ -254,11 +296,10 @@ def test_an_unknown_tool_is_a_protocol_error(app: App, lane: Lane) -> None:
 @pytest.mark.covers("server.tools.as_they_are")
 @pytest.mark.parametrize("era", ERAS)
 def test_the_wire_shows_each_tool_exactly_as_the_toolbox_has_it(
-    app: App, lane: Lane, era: str
+    app: App, lane: Lane, served: Served, era: str
 ) -> None:
     async def talk() -> list[dict[str, Any]]:
-        server = ToolServer(app.toolbox, lane, transport="test")
-        async with Client(server.sdk, mode=era) as client:
+        async with Client(served(app.toolbox, lane), mode=era) as client:
             listed = await client.list_tools()
         return [tool.model_dump(by_alias=True, exclude_none=True) for tool in listed.tools]
 

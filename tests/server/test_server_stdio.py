@@ -155,8 +155,9 @@ def test_a_signal_ends_the_server_cleanly(
 
 @posix_only
 @pytest.mark.covers("server.end.vanished_client")
+@pytest.mark.parametrize("adapter", ["0", "1"], ids=["fast", "sdk"])
 def test_a_client_that_is_killed_leaves_no_server_behind(
-    tmp_path: Path, environment: Mapping[str, str]
+    tmp_path: Path, environment: Mapping[str, str], adapter: str
 ) -> None:
     client = textwrap.dedent(
         """
@@ -173,7 +174,10 @@ def test_a_client_that_is_killed_leaves_no_server_behind(
         """
     )
     with subprocess.Popen(
-        [sys.executable, "-c", client], stdout=subprocess.PIPE, cwd=tmp_path, env=environment
+        [sys.executable, "-c", client],
+        stdout=subprocess.PIPE,
+        cwd=tmp_path,
+        env={**environment, "MEMORY_SDK": adapter},
     ) as process:
         assert process.stdout
         server = int(process.stdout.readline())
