@@ -211,7 +211,7 @@ def test_text_lengths_count_characters() -> None:
 
 
 def test_an_array_shorter_than_allowed_says_so() -> None:
-    assert problems_of({"nodes": []}) == [("$.nodes", "nodes must have at least 1 items, has 0")]
+    assert problems_of({"nodes": []}) == [("$.nodes", "nodes must have at least 1 item, has 0")]
 
 
 def test_arguments_that_are_no_object_are_told_what_they_take() -> None:
@@ -250,3 +250,11 @@ def test_text_is_read_as_the_kind_that_is_due() -> None:
 def test_no_value_crashes_the_check(value: object) -> None:
     with suppress(InvalidParamError):
         assert isinstance(check_arguments(SCHEMA, value)["nodes"], list)
+
+
+def test_a_missing_argument_is_told_with_the_form_to_write() -> None:
+    with pytest.raises(InvalidParamError) as caught:
+        check_arguments(SCHEMA, {})
+    assert [problem.suggestion for problem in caught.value.problems] == [
+        'Write nodes as [{"name": "…", "nodeType": "…"}]'
+    ]

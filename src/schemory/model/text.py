@@ -67,3 +67,12 @@ def encodable(text: str) -> str:
     'a?b'
     """
     return text.encode("utf-8", "replace").decode()
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, as a message says it.
+
+    >>> counted(1, "item"), counted(2, "item")
+    ('1 item', '2 items')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -11,7 +11,7 @@ from schemory.errors import InvalidParamError, Problem
 from schemory.model.jsonvalue import Json, child_path, is_finite_number, json_kind, plain_number
 from schemory.model.likeness import nearest
 from schemory.model.schema import Property, PropertyType
-from schemory.model.text import encodable, nfc, text_fault
+from schemory.model.text import counted, encodable, nfc, text_fault
 
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -145,9 +145,13 @@ def place(path: str) -> str:
 
 def _check_count(prop: Property, count: int, path: str, trouble: Trouble) -> None:
     if prop.min_items is not None and count < prop.min_items:
-        trouble.add(path, f"{place(path)} must have at least {prop.min_items} items, has {count}")
+        trouble.add(
+            path, f"{place(path)} must have at least {counted(prop.min_items, 'item')}, has {count}"
+        )
     if prop.max_items is not None and count > prop.max_items:
-        trouble.add(path, f"{place(path)} must have at most {prop.max_items} items, has {count}")
+        trouble.add(
+            path, f"{place(path)} must have at most {counted(prop.max_items, 'item')}, has {count}"
+        )
 
 
 def _coerce_scalar(
@@ -183,10 +187,12 @@ def _checked_text(prop: Property, text: str, path: str, trouble: Trouble) -> Jso
         return _enum_value(prop.enum, text, path, trouble)
     length = len(text)
     if prop.min_length is not None and length < prop.min_length:
-        what = f"{place(path)} must have at least {prop.min_length} characters, has {length}"
+        what = f"{place(path)} must have at least {counted(prop.min_length, 'character')}, has {length}"
         trouble.add(path, what)
     elif prop.max_length is not None and length > prop.max_length:
-        what = f"{place(path)} must have at most {prop.max_length} characters, has {length}"
+        what = (
+            f"{place(path)} must have at most {counted(prop.max_length, 'character')}, has {length}"
+        )
         trouble.add(path, what)
     return text
 

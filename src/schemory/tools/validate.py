@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, cast
 from schemory.errors import Problem, error_for
 from schemory.model.jsonvalue import Json, child_path, json_kind
 from schemory.model.likeness import nearest
+from schemory.model.text import counted
 from schemory.tools.coerce import (
     JSON_KINDS,
     NO_JSON,
@@ -263,15 +264,17 @@ class _Checker:
             near = nearest(key, (name for name in value if name not in known), 1)
         meant = f" (is it {shown_key(near[0])}?)" if near else ""
         where = member_path(path, key)
-        self._report(where, f"{place(where)} is missing: {expected_form(known[key])}{meant}")
+        message = f"{place(where)} is missing: {expected_form(known[key])}{meant}"
+        hint = None if near else _form_hint(known[key], where)
+        self._report(where, message, suggestion=hint)
 
     def _array(self, schema: Schema, value: Sequence[Json], path: str) -> Json:
-        self._bounds(len(value), schema, ("minItems", "maxItems"), "items", path)
+        self._bounds(len(value), schema, ("minItems", "maxItems"), "item", path)
         items = cast("Schema", schema["items"])
         return [self.check(items, item, child_path(path, i)) for i, item in enumerate(value)]
 
     def _text(self, schema: Schema, value: str, path: str) -> None:
-        self._bounds(len(value), schema, ("minLength", "maxLength"), "characters", path)
+        self._bounds(len(value), schema, ("minLength", "maxLength"), "character", path)
         allowed = cast("Sequence[str]", schema.get("enum") or ())
         if allowed and value not in allowed:
             near = nearest(value, allowed) if len(self.problems) < _MAX_ADVISED else ()
@@ -290,9 +293,9 @@ class _Checker:
         low = cast("int | None", schema.get(keywords[0]))
         high = cast("int | None", schema.get(keywords[1]))
         if low is not None and size < low:
-            self._report(path, f"{place(path)} must have at least {low} {unit}, has {size}")
+            self._report(path, f"{place(path)} must have at least {counted(low, unit)}, has {size}")
         if high is not None and size > high:
-            self._report(path, f"{place(path)} must have at most {high} {unit}, has {size}")
+            self._report(path, f"{place(path)} must have at most {counted(high, unit)}, has {size}")
 
 
 def _form_hint(schema: Schema, path: str) -> str | None:
