@@ -49,6 +49,24 @@ def test_what_cannot_be_taken_is_listed_and_the_exit_code_is_1(
 
 
 @pytest.mark.covers("cli.import")
+def test_an_import_that_changed_nothing_says_why(cli: Callable[..., Any], file: Path) -> None:
+    secret = b'{"type":"node","name":"S","nodeType":"t","metadata":["ghp_' + b"a1B2" * 9 + b'"]}\n'
+    refused = cli("import-graph", "-", "--rejected", "bad.jsonl", stdin=secret)
+    assert refused.out.endswith("nothing changed: no record could be taken\n")
+    cli("import-graph", str(file))
+    assert cli("import-graph", str(file)).out.endswith("nothing changed: all is stored already\n")
+    both = cli("import-graph", "-", "--rejected", "bad.jsonl", stdin=LINES.encode() + secret)
+    assert both.out.endswith("nothing changed: the other records are stored already\n")
+
+
+@pytest.mark.covers("cli.undo")
+def test_undo_says_in_words_what_it_took_back(cli: Callable[..., Any], file: Path) -> None:
+    cli("import-graph", str(file))
+    told = cli("undo", "1").out
+    assert told == "undone: transaction 1 (import-graph): 2 nodes inserted, 1 edge inserted\n"
+
+
+@pytest.mark.covers("cli.import")
 def test_a_dry_run_writes_nothing(cli: Callable[..., Any], file: Path) -> None:
     assert "would import" in cli("import-graph", str(file), "--dry-run").out
     assert cli("nodes").out == ""

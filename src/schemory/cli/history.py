@@ -8,6 +8,16 @@ from schemory.errors import UnsupportedError, UsageError
 from schemory.model.text import nfc
 from schemory.storage.protocols import Capability, WriteContext
 
+_WORDS = {
+    "nodes": ("node", "nodes"),
+    "edges": ("edge", "edges"),
+    "kept": ("line of another kind", "lines of another kind"),
+    "entries": ("entry", "entries"),
+    "tags": ("tag", "tags"),
+    "links": ("link", "links"),
+}
+"""What the ledger counts, by its own word."""
+
 
 def _configure_undo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -41,10 +51,17 @@ def _run_undo(request: Request) -> int:
             }
         )
     else:
-        items = ", ".join(f"{count:,} {what}" for what, count in undone.items.items() if count)
+        items = ", ".join(_told(what, count) for what, count in undone.items.items() if count)
         out.line(f"undone: transaction {undone.seq} ({undone.operation}): {items or 'nothing'}")
         out.note(f"this is transaction {own_number}")
     return OK
+
+
+def _told(what: str, count: int) -> str:
+    """Return one kind of change: `nodes_inserted`, 2 gives `2 nodes inserted`."""
+    things, _, change = what.rpartition("_")
+    one, many = _WORDS.get(things, (things, things))
+    return f"{count:,} {one if count == 1 else many} {change}"
 
 
 def _configure_purge(parser: argparse.ArgumentParser) -> None:

@@ -92,7 +92,14 @@ def _show_report(report: ImportReport, out: Output, *, can_undo: bool) -> None:
     if report.seq is not None and can_undo:
         out.line(f"transaction {report.seq}; `schemory undo {report.seq}` takes it back")
     elif not report.has_changed:
-        out.line("nothing changed: all of this is stored already")
+        out.line(f"nothing changed: {_why_unchanged(report)}")
+
+
+def _why_unchanged(report: ImportReport) -> str:
+    taken = report.records - len(report.rejected)
+    if taken <= 0:
+        return "no record could be taken"
+    return "the other records are stored already" if report.rejected else "all is stored already"
 
 
 def _report_wire(report: ImportReport) -> dict[str, Json]:

@@ -187,12 +187,12 @@ def _checked_text(prop: Property, text: str, path: str, trouble: Trouble) -> Jso
         return _enum_value(prop.enum, text, path, trouble)
     length = len(text)
     if prop.min_length is not None and length < prop.min_length:
-        what = f"{place(path)} must have at least {counted(prop.min_length, 'character')}, has {length}"
+        bound = counted(prop.min_length, "character")
+        what = f"{place(path)} must have at least {bound}, has {length}"
         trouble.add(path, what)
     elif prop.max_length is not None and length > prop.max_length:
-        what = (
-            f"{place(path)} must have at most {counted(prop.max_length, 'character')}, has {length}"
-        )
+        bound = counted(prop.max_length, "character")
+        what = f"{place(path)} must have at most {bound}, has {length}"
         trouble.add(path, what)
     return text
 
