@@ -12,7 +12,7 @@ from itertools import count, islice
 from pathlib import Path
 
 import apsw
-from benchmarks import made, processes, raw, server
+from benchmarks import made, processes, raw, server, startup
 from benchmarks.measure import Figure, as_json, by_turns, median_of, once, ratio, table
 
 from schemory.graph.inputs import NodeInput
@@ -313,7 +313,7 @@ def make_stores(folder: Path, nodes: int) -> dict[int, Path]:
     return stores
 
 
-PARTS = ("write", "import", "search", "open", "growth", "processes", "memory")
+PARTS = ("write", "import", "search", "open", "growth", "processes", "memory", "startup")
 
 
 def figures(folder: Path, nodes: int, parts: Sequence[str]) -> Iterator[Figure]:
@@ -329,6 +329,7 @@ def figures(folder: Path, nodes: int, parts: Sequence[str]) -> Iterator[Figure]:
         "growth": growing(stores, folder),
         "processes": processes.writing(folder),
         "memory": server.remembering(largest, HUB, RARE),
+        "startup": startup.starting(folder),
     }
     for part in parts:
         for figure in measured[part]:

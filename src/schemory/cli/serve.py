@@ -9,7 +9,7 @@ _SWITCHES = (
     ("--strict-types", "MEMORY_STRICT_TYPES", "refuse nodes whose type no schema defines"),
     ("--manage-schemas", "MEMORY_MANAGE_SCHEMAS", "let agents define and remove schemas"),
     ("--allow-cross-project", "MEMORY_ALLOW_CROSS_PROJECT", "let tools take a project_id"),
-    ("--sdk", "MEMORY_SDK", "serve through the MCP SDK, which this version does in any case"),
+    ("--sdk", "MEMORY_SDK", "serve through the MCP SDK, not the adapter of our own"),
 )
 
 
@@ -43,7 +43,7 @@ def _configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(request: Request) -> int:
-    from schemory.server.serve import serve_stdio  # noqa: PLC0415 (imports the MCP SDK)
+    from schemory.server.serve import serve_stdio  # noqa: PLC0415 (of no use to other commands)
 
     return serve_stdio(request.settings())
 

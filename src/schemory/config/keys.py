@@ -179,7 +179,7 @@ KEYS: tuple[SettingKey, ...] = (
         name="MEMORY_SDK",
         flag="--sdk",
         default="0",
-        meaning="Serve through the MCP SDK, which this version does in any case.",
+        meaning="Serve through the MCP SDK; our own adapter answers alike and starts sooner.",
         parse=_flag,
     ),
     SettingKey(

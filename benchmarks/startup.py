@@ -1,0 +1,116 @@
+"""What it costs that a session starts: from spawn to the tool list, beside a bare loop."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.measure import Figure
+
+_ROUNDS = 11
+_BARE = r"""
+import json, sys
+import apsw
+db = apsw.Connection(sys.argv[1])
+db.pragma("journal_mode", "wal")
+db.execute("CREATE TABLE IF NOT EXISTS node (name TEXT, metadata TEXT)").fetchall()
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" in asked:
+        rows = list(db.execute("SELECT count(*) FROM node"))
+        answer = {"jsonrpc": "2.0", "id": asked["id"], "result": {"tools": rows}}
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+"""
+_CLIENT = {"name": "benchmark", "version": "1"}
+_ASKED = (
+    {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": _CLIENT},
+    },
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+)
+
+
+class _Start(NamedTuple):
+    cpu_ms: float
+    wall_ms: float
+    peak_mb: float
+
+
+def starting(folder: Path) -> Iterator[Figure]:
+    """Measure processor time, wall time and memory up to the answer of `tools/list`."""
+    store = str(folder / "startup.sqlite")
+    serve = [sys.executable, "-m", "schemory", "serve", "--db", store]
+    commands = {
+        "bare": [sys.executable, "-c", _BARE, str(folder / "bare.sqlite")],
+        "ours": serve,
+        "sdk": [*serve, "--sdk"],
+    }
+    starts: dict[str, list[_Start]] = {name: [] for name in commands}
+    for i in range(_ROUNDS + 1):
+        for name, command in commands.items():
+            start = _start(command)
+            if i:  # the first fills caches and makes the store
+                starts[name].append(start)
+    ours, bare, sdk = (_middle(starts[name]) for name in ("ours", "bare", "sdk"))
+    told = f"through the SDK (--sdk): {sdk.cpu_ms:.0f} ms of CPU, {sdk.peak_mb:.0f} MB"
+    name = "start to tools/list"
+    yield Figure(
+        name=f"{name}, CPU beside a bare loop",
+        ours=ours.cpu_ms,
+        raw=bare.cpu_ms,
+        value=ours.cpu_ms / bare.cpu_ms,
+        goal=2,
+        note=told,
+    )
+    yield Figure(name=f"{name}, CPU", ours=ours.cpu_ms, value=ours.cpu_ms, value_unit="ms", goal=60)
+    yield Figure(
+        name=f"{name}, wall",
+        ours=ours.wall_ms,
+        raw=bare.wall_ms,
+        value=ours.wall_ms,
+        value_unit="ms",
+    )
+    yield Figure(
+        name=f"{name}, peak memory",
+        ours=ours.peak_mb,
+        raw=bare.peak_mb,
+        unit="MB",
+        value=ours.peak_mb,
+        value_unit="MB",
+        goal=35,
+    )
+
+
+def _start(command: Sequence[str]) -> _Start:
+    begin = time.perf_counter()
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    if process.stdin is None or process.stdout is None:
+        raise BrokenPipeError
+    for message in _ASKED:
+        process.stdin.write(json.dumps(message).encode() + b"\n")
+    process.stdin.flush()
+    while json.loads(process.stdout.readline())["id"] != 2:  # noqa: PLR2004 (of tools/list)
+        pass
+    wall = time.perf_counter() - begin
+    # The end costs next to nothing, and only a process that has ended tells what it used.
+    process.stdin.close()
+    _, _, used = os.wait4(process.pid, 0)
+    process.stdout.close()
+    process.returncode = 0
+    return _Start((used.ru_utime + used.ru_stime) * 1000, wall * 1000, used.ru_maxrss / 1000)
+
+
+def _middle(starts: Sequence[_Start]) -> _Start:
+    return _Start(*(statistics.median(each) for each in zip(*starts, strict=True)))
