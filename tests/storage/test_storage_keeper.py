@@ -437,12 +437,43 @@ def test_a_backup_replaces_only_a_backup(keeper: SqliteKeeper, path: Path, tmp_p
     text.write_text("dear diary", encoding="utf-8")
     link = tmp_path / "link.db"
     link.symlink_to(path)
-    for target in (path, link, path.with_name("memory.db-lock"), tmp_path, text):
+    device = Path(os.devnull)
+    for target in (path, link, path.with_name("memory.db-lock"), tmp_path, text, device):
         with pytest.raises(InvalidParamError):
             keeper.backup(target)
     assert text.read_text(encoding="utf-8") == "dear diary"
     keeper.backup(tmp_path / "b.db")
     keeper.backup(tmp_path / "b.db")
+    with pytest.raises(StoreError):
+        keeper.backup(text / "b.db")
+
+
+@posix_only
+@pytest.mark.covers("storage.backup.refused")
+@pytest.mark.usefixtures("filled")
+def test_what_a_killed_backup_left_goes_with_the_next(
+    keeper: SqliteKeeper, tmp_path: Path, path: Path
+) -> None:
+    (tmp_path / ".b.db.99999999-1.tmp").touch()
+    (tmp_path / ".b.db.99999999-1.tmp-wal").touch()
+    keeper.backup(tmp_path / "b.db")
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "b.db", path.parent]
+
+
+@pytest.mark.covers("storage.restore.kept")
+@pytest.mark.usefixtures("filled")
+def test_links_to_a_store_and_to_a_backup_stay_links(
+    path: Path, tmp_path: Path, clock: Clock, index_rules: IndexTerms
+) -> None:
+    link, latest = tmp_path / "link.db", tmp_path / "latest.db"
+    link.symlink_to(path)
+    latest.symlink_to(tmp_path / "b.db")
+    keeper = SqliteKeeper(link, now=clock, terms=index_rules)
+    keeper.backup(latest)
+    restored = keeper.restore(latest)
+    assert (link.is_symlink(), latest.is_symlink()) == (True, True)
+    assert (restored.path, restored.replaced and restored.replaced.parent) == (link, path.parent)
+    assert keeper.inspect().findings == ()
 
 
 def test_where_no_store_is_there_is_nothing_to_back_up_vacuum_or_migrate(

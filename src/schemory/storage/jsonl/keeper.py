@@ -133,6 +133,8 @@ class JsonlKeeper:
             raise InvalidParamError(f"{target} is a folder: name a file in it")
         if not target.exists():
             return
+        if not target.is_file():
+            raise InvalidParamError(f"{target} is no regular file")
         if target.samefile(self._path):
             raise InvalidParamError(f"{target} is the graph file itself")
         try:

@@ -14,6 +14,7 @@ from schemory.storage.keeping import Progress
 from schemory.storage.sqlite.failures import translated
 from schemory.storage.sqlite.migrate import is_current, refuse_foreign_file
 from schemory.storage.sqlite.soundness import check_tables
+from schemory.storage.surroundings import leftovers
 
 _STEP_PAGES: Final = 2_000
 _PATIENCE_MS: Final = 15_000
@@ -66,6 +67,8 @@ def verified_copy(
     """
     temporary = temporary_name(target)
     try:
+        for left in leftovers(target):
+            left.unlink(missing_ok=True)
         with translated(str(target)):
             _create(temporary)
             source.execute("BEGIN")
@@ -77,9 +80,12 @@ def verified_copy(
             progress(0, None, "verifying the copy")
             counts = _verify(temporary, expected)
         yield temporary, counts
+    except OSError as error:
+        raise file_error(error, target) from error
     finally:
         for ending in ("", "-wal", "-shm", "-journal"):
-            temporary.with_name(temporary.name + ending).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # else it would hide why the copy failed
+                temporary.with_name(temporary.name + ending).unlink(missing_ok=True)
 
 
 def renew_cursor_key(path: Path) -> None:

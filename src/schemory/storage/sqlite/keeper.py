@@ -69,6 +69,7 @@ class SqliteKeeper:
         self, path: Path, *, now: Clock, terms: "IndexTerms | None", owns_folder: bool = False
     ) -> None:
         self._path = path
+        self._file = path.resolve()  # behind a symbolic link; SQLite keeps its logs there
         self._now = now
         self._terms = terms
         self._owns_folder = owns_folder
@@ -105,15 +106,16 @@ class SqliteKeeper:
         return Inspection(exists=True, is_current=is_current, facts=facts, findings=tuple(findings))
 
     def _surroundings(self) -> Iterator[Finding]:
-        folder = self._path.parent
+        folder = self._file.parent
         yield from check_modes(self._files(), folder, owns_folder=self._owns_folder)
-        yield from check_leftovers(self._path)
+        yield from check_leftovers(self._file)
         yield from check_lock(self._lock_file)
-        yield from check_room(self._path)
+        yield from check_room(self._file)
 
     def _files(self) -> Iterator[Path]:
-        names = (self._path.name + ending for ending in ("", "-lock", *LOGS))
-        return (self._path.with_name(name) for name in names)
+        yield self._lock_file
+        for ending in ("", *LOGS):
+            yield self._file.with_name(self._file.name + ending)
 
     def _check(
         self, db: apsw.Connection, version: int, facts: dict[str, Json], progress: Progress
@@ -186,11 +188,12 @@ class SqliteKeeper:
         for file in self._files():
             if close_to_others(file, PRIVATE_FILE):
                 yield f"{file} is now the user's alone (mode 600)"
-        if self._owns_folder and close_to_others(self._path.parent, PRIVATE_FOLDER):
-            yield f"{self._path.parent} is now the user's alone (mode 700)"
+        folder = self._file.parent
+        if self._owns_folder and close_to_others(folder, PRIVATE_FOLDER):
+            yield f"{folder} is now the user's alone (mode 700)"
 
     def _sweep(self) -> Iterator[str]:
-        for file in leftovers(self._path):
+        for file in leftovers(self._file):
             file.unlink(missing_ok=True)
             yield f"{file} was removed"
 
@@ -219,6 +222,7 @@ class SqliteKeeper:
         """
         self._check_exists("nothing to back up")
         self._check_target(target)
+        target = target.resolve()
         with (
             closing(open_source(self._path, is_live=True)) as source,
             verified_copy(source, target, journal_mode="delete", progress=progress) as made,
@@ -233,6 +237,8 @@ class SqliteKeeper:
             raise _bad_target(f"{target} is a folder: name a file in it")
         if not target.exists():
             return
+        if not target.is_file():
+            raise _bad_target(f"{target} is no regular file")
         if any(file.exists() and target.samefile(file) for file in self._files()):
             raise _bad_target(f"{target} is the store itself")
         try:
@@ -257,17 +263,17 @@ class SqliteKeeper:
         aside = self._aside()
         with (
             closing(open_source(source, is_live=False)) as backup,
-            verified_copy(backup, self._path, journal_mode="wal", progress=progress) as made,
+            verified_copy(backup, self._file, journal_mode="wal", progress=progress) as made,
             self._queue.hold(_RESTORE_TIMEOUT_SECONDS),
         ):
             copy, counts = made
             renew_cursor_key(copy)
-            replaced = put_in_place(copy, self._path, aside=aside)
+            replaced = put_in_place(copy, self._file, aside=aside)
         return Restored(path=self._path, replaced=replaced, counts=counts)
 
     def _aside(self) -> Path:
         stamp = self._now().strftime("%Y%m%dT%H%M%SZ")
-        first = self._path.with_name(f"{self._path.name}.before-restore-{stamp}")
+        first = self._file.with_name(f"{self._file.name}.before-restore-{stamp}")
         names = (first, *(first.with_name(f"{first.name}-{turn}") for turn in range(2, 1000)))
         return next(name for name in names if not name.exists())
 
@@ -321,7 +327,7 @@ class SqliteKeeper:
     def _bytes(self) -> int:
         return sum(
             file.stat().st_size
-            for file in (self._path, self._path.with_name(self._path.name + "-wal"))
+            for file in (self._file, self._file.with_name(self._file.name + "-wal"))
             if file.exists()
         )
 
