@@ -13,7 +13,6 @@ from schemory.errors import StoreError
 from schemory.model.jsonvalue import Json
 from schemory.model.moment import Clock, IdMaker, moment_text
 from schemory.storage.protocols import Capability, WriteContext
-from schemory.storage.sqlite import upkeep
 from schemory.storage.sqlite.connections import (
     WRITER_CACHE_KIB,
     FileIdentity,
@@ -281,16 +280,22 @@ class SqliteStore(MemoryHalf):
         Raises:
             StoreBusyError: A reader kept the write-ahead log from being emptied.
         """
+        from schemory.storage.sqlite import upkeep  # noqa: PLC0415 (serving needs none of it)
+
         with self._upkeep() as db:
             upkeep.vacuum(db, self.location)
 
     def find_faults(self) -> tuple[str, ...]:
         """Return what is wrong with the file or its search indexes, () when all is sound."""
+        from schemory.storage.sqlite import upkeep  # noqa: PLC0415 (serving needs none of it)
+
         with self._upkeep() as db:
             return upkeep.find_faults(db, self._terms)
 
     def rebuild_indexes(self) -> int:
         """Make every search index anew; returns how many nodes and entries they hold."""
+        from schemory.storage.sqlite import upkeep  # noqa: PLC0415 (serving needs none of it)
+
         with self._upkeep() as db:
             return upkeep.rebuild_indexes(db, self._terms)
 
