@@ -3,12 +3,12 @@
 import argparse
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, TextIO, cast
 
 from schemory.cli.output import Output
 from schemory.config import KEYS, Raw, Settings, load_settings
 from schemory.errors import UsageError
+from schemory.model.frozen import dataclass
 
 if TYPE_CHECKING:
     from schemory.app import App

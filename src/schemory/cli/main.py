@@ -5,7 +5,6 @@ import importlib
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import schemory
 from schemory.cli.command import (
@@ -21,6 +20,7 @@ from schemory.cli.command import (
 )
 from schemory.cli.output import Output, standard_output
 from schemory.errors import SchemoryError, UsageError
+from schemory.model.frozen import dataclass
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""

@@ -1,7 +1,6 @@
 """The seed's facade over one graph (G§4.1)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from schemory.compat.events import EventEmitter
@@ -12,6 +11,7 @@ from schemory.graph.inputs import EdgeInput, EdgeUpdate, MetadataItem, NodeInput
 from schemory.graph.results import GraphPage
 from schemory.graph.service import KnowledgeGraph
 from schemory.model.edge import Edge, EdgeKey, EdgeRecord
+from schemory.model.frozen import dataclass
 from schemory.model.graph import Graph
 from schemory.storage.protocols import GraphReader
 

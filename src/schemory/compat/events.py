@@ -1,11 +1,11 @@
 """The seed's event emitter: by name, with plain data (G§8.1)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 from schemory.graph.events import EventBus, Unsubscribe
 from schemory.model.events import Before, Event
+from schemory.model.frozen import dataclass
 
 Listener: TypeAlias = Callable[[Any], object]
 

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from schemory.model.frozen import dataclass
 from schemory.model.project import DEFAULT_PROJECT, ProjectIdentity
 
 Raw: TypeAlias = str | tuple[str, ...]

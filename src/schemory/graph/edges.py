@@ -1,7 +1,6 @@
 """Adding, moving, weighing and deleting edges (G§4.3, graph.md §2)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from schemory.errors import EdgeExistsError, EdgeNotFoundError, Problem
 from schemory.graph.checks import (
@@ -29,6 +28,7 @@ from schemory.model.events import (
     BeforeAddEdges,
     BeforeDeleteEdges,
 )
+from schemory.model.frozen import dataclass
 from schemory.model.node import NodeRecord
 from schemory.model.text import nfc, text_fault
 from schemory.model.weight import DEFAULT_WEIGHT, weight_fault

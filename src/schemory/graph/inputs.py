@@ -1,8 +1,8 @@
 """What callers hand to the graph's verbs: plain values, checked by the verbs, not here."""
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 
 WeightMode: TypeAlias = Literal["blend", "set"]

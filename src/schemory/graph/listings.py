@@ -1,11 +1,11 @@
 """The matches of a search or of a list of names, in order, and how any node stands to them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from schemory.errors import InvalidCursorError
 from schemory.graph.checks import find_nodes
+from schemory.model.frozen import dataclass
 from schemory.model.node import NodeRecord
 from schemory.model.text import fold, nfc
 from schemory.storage.protocols import GraphReader, Position, SearchHit, SearchQuery

@@ -1,7 +1,6 @@
 """Changing edges: new evidence for their weight, other ends, another type (graph.md §2)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import get_args
 
 from schemory.errors import DuplicateInCallError, NothingToChangeError, Problem
@@ -33,6 +32,7 @@ from schemory.graph.stale import lines_of_gone_edges
 from schemory.graph.work import Work
 from schemory.model.edge import Edge, EdgeChange, EdgeKey, EdgeRecord
 from schemory.model.events import AfterUpdateEdges, BeforeUpdateEdges
+from schemory.model.frozen import dataclass
 from schemory.model.node import NodeRecord
 from schemory.model.schema import Direction
 from schemory.model.text import nfc

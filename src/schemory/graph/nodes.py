@@ -1,7 +1,6 @@
 """Adding, updating and deleting nodes (G§4.2, graph.md §2)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from schemory.errors import NodeExistsError, NothingToChangeError, Problem
 from schemory.graph.checks import (
@@ -32,6 +31,7 @@ from schemory.model.events import (
     BeforeDeleteNodes,
     BeforeUpdateNodes,
 )
+from schemory.model.frozen import dataclass
 from schemory.model.node import NewNode, Node, NodeChange, NodeRecord
 from schemory.model.text import nfc
 

@@ -2,13 +2,13 @@
 
 import heapq
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from schemory.errors import Problem, error_for
 from schemory.graph.checks import Missing, find_nodes, invalid
 from schemory.graph.relations import other_end
 from schemory.graph.results import Neighbourhood, PathFound
 from schemory.model.edge import EdgeRecord
+from schemory.model.frozen import dataclass
 from schemory.model.node import NodeRecord
 from schemory.model.text import nfc
 from schemory.storage.protocols import GraphReader

@@ -1,13 +1,13 @@
 """What the graph's verbs answer: frozen values that tools, command line and web only render."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from schemory.errors import Problem
 from schemory.model.author import NOBODY as NOBODY  # noqa: PLC0414 (its users find it here)
 from schemory.model.author import Author as Author  # noqa: PLC0414 (as above)
 from schemory.model.edge import EdgeKey, EdgeRecord
+from schemory.model.frozen import dataclass
 from schemory.model.node import NodeRecord
 from schemory.storage.protocols import GraphCounts, LineHit, NodeVersion, Position
 

@@ -1,10 +1,10 @@
 """Lines that still say what is no longer so: what they name has gone (graph.md §2)."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from schemory.graph.relations import Relations
 from schemory.model.edge import EdgeKey
+from schemory.model.frozen import dataclass
 from schemory.model.node import NodeRecord
 from schemory.storage.protocols import GraphReader, LineHit
 

@@ -8,12 +8,13 @@ no values over several lines. (python-dotenv does all of that and takes 30 ms to
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from schemory.identity.files import UnreadableFileError, read_small_text
+from schemory.model.frozen import dataclass
 
 FILE_NAME = ".env"
 PROJECT_ID = "MEMORY_PROJECT_ID"

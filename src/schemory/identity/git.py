@@ -5,12 +5,12 @@ A folder is untrusted, and git runs what a repository's configuration names (hoo
 """
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from schemory.identity.files import UnreadableFileError, is_file, is_folder, read_small_text
 from schemory.identity.gitconfig import ConfigValue, parse_git_config
 from schemory.identity.remotes import canonical_remote
+from schemory.model.frozen import dataclass
 
 _GIT = ".git"
 _MAX_CONFIG_BYTES = 1024 * 1024

@@ -8,7 +8,6 @@ weight that is held, weighed over the visited projects, and by rank. Source: mem
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from schemory.memory.faults import invalid, refuse
@@ -29,6 +28,7 @@ from schemory.memory.search import (
 from schemory.memory.settings import DEFAULT_LIMIT
 from schemory.memory.work import Work
 from schemory.model.entry import Entry
+from schemory.model.frozen import dataclass
 from schemory.retrieval.query import SearchQuery
 from schemory.storage.memory_protocols import EntryFilter, IndexState
 from schemory.storage.protocols import Position

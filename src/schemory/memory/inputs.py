@@ -1,9 +1,10 @@
 """What callers hand to the memory's verbs: plain values, checked by the verbs, not here."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from schemory.model.entry import Status
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 from schemory.storage.protocols import Position
 

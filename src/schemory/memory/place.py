@@ -4,7 +4,6 @@ A cloned repository is untrusted: its `.env` may name the project, give it a def
 allowed tags, and lower limits; whatever else it says does not count. Source: memory.md §2, §3.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from schemory.errors import InvalidParamError, Problem
@@ -15,6 +14,7 @@ from schemory.memory.inputs import ProjectRef
 from schemory.memory.labels import label_fault, normal_label, normal_tag
 from schemory.memory.settings import Limits, MemorySettings
 from schemory.model.entry import Project
+from schemory.model.frozen import dataclass
 from schemory.model.project import ProjectIdentity, moved_project_warning
 
 _SCOPE_DEFAULT = "MEMORY_SCOPE_DEFAULT"

@@ -5,9 +5,9 @@ next ones are ranked and put behind. So the first pages cost little, and every p
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from schemory.model.entry import Entry, Status
+from schemory.model.frozen import dataclass
 from schemory.retrieval.query import SearchQuery, holds_literal, holds_phrases, parse_query
 from schemory.retrieval.ranking import CONTEXT_DEPTH, Candidate, Held, Ranked, rank
 from schemory.storage.memory_protocols import (

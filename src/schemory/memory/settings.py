@@ -1,9 +1,10 @@
 """What a memory works with: limits and rules, handed in ready-made (memory.md §3)."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 
+from schemory.model.frozen import dataclass
 from schemory.model.project import ProjectIdentity
 
 MAX_QUERY_CHARS = 4_000

@@ -7,7 +7,6 @@ changed since.
 import hashlib
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 
 from schemory.errors import SchemoryError
@@ -15,6 +14,7 @@ from schemory.identity.allowed import resolve_allowed
 from schemory.memory.place import Place
 from schemory.memory.results import SourceState
 from schemory.model.entry import Entry, Project
+from schemory.model.frozen import dataclass
 from schemory.model.paths import is_absolute, is_inside, relative_path
 
 MAX_HASHED_BYTES = 64 * 1024 * 1024

@@ -1,6 +1,6 @@
 """Who writes: stored beside what is written, in both halves of the store."""
 
-from dataclasses import dataclass
+from schemory.model.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

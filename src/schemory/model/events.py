@@ -5,10 +5,11 @@ written; a listener that raises vetoes. An `after` event is told when the outerm
 committed.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import ClassVar
 
 from schemory.model.edge import Edge, EdgeKey
+from schemory.model.frozen import dataclass
 from schemory.model.graph import Graph
 from schemory.model.node import Node
 

@@ -1,8 +1,7 @@
 """A piece of the graph as plain values: some nodes and the edges between them (G§2.3)."""
 
-from dataclasses import dataclass
-
 from schemory.model.edge import Edge
+from schemory.model.frozen import dataclass
 from schemory.model.node import Node
 
 

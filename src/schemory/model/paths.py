@@ -6,8 +6,9 @@ can be tested anywhere.
 """
 
 import unicodedata
-from dataclasses import dataclass
 from enum import StrEnum
+
+from schemory.model.frozen import dataclass
 
 _DEVICES = frozenset(
     {

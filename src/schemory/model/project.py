@@ -1,8 +1,10 @@
 """Projects: the namespaces of memory, and how one was told from a path (memory.md §2)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
+
+from schemory.model.frozen import dataclass
 
 GIT_PREFIX = "git:"
 """Begins an id that was made from a repository's remote."""

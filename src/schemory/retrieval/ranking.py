@@ -11,9 +11,11 @@ little by themselves and lean on their context more than long ones.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 from typing import TypeAlias
+
+from schemory.model.frozen import dataclass
 
 NEIGHBOUR_WEIGHT = 0.5
 PARENT_WEIGHT = 0.5

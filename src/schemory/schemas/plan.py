@@ -1,9 +1,9 @@
 """Plans what an `add_<type>` or `update_<type>` call changes; pure, and all problems at once."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from schemory.errors import error_for
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 from schemory.model.metadata import format_line, normal_key, replace_lines
 from schemory.model.node import Node, NodeRecord, TypedValue

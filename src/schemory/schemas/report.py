@@ -1,10 +1,11 @@
 """What reading a schema brought to light: faults, warnings and notes, each with its place."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from schemory.errors import Problem, SchemaFaultError
+from schemory.model.frozen import dataclass
 from schemory.model.schema import NodeSchema
 from schemory.model.text import encodable
 

@@ -1,10 +1,10 @@
 """Gives people something to start from: a new schema file, or a pack copied to be edited."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
 from schemory.errors import ConflictError, InvalidParamError, Problem
+from schemory.model.frozen import dataclass
 from schemory.model.metadata import display_name
 from schemory.schemas.durable import make_private_folder, write_file
 from schemory.schemas.load import SUFFIX, pack_files

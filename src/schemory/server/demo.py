@@ -4,7 +4,7 @@ import asyncio
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from mcp_types import CallToolResult, Implementation
 
 import schemory
 from schemory.errors import StoreError
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 
 

@@ -1,9 +1,10 @@
 """Is everything well: the store's files, what is in them, the schemas, the tools."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 from schemory.storage.keeping import Finding, Inspection, Keeper, Progress, Severity, unheard
 

@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from schemory.model.entry import Entry
+from schemory.model.frozen import dataclass
 from schemory.model.node import NodeRecord
 from schemory.safety.secrets import find_secrets
 from schemory.storage.keeping import Finding, Progress, Severity, unheard

@@ -7,11 +7,11 @@ ledger: a memory transaction takes its number from the same project row as a gra
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import NamedTuple, Protocol
 
 from schemory.model.entry import AuditRow, Entry, Link, Project, Status, Tag
+from schemory.model.frozen import dataclass
 from schemory.storage.protocols import Commit, Position, WriteContext
 
 

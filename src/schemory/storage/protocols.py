@@ -8,11 +8,11 @@ to know whether there is more.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
 from schemory.model.edge import EdgeChange, EdgeKey, EdgeRecord, NewEdge
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 from schemory.model.node import NewNode, NodeChange, NodeRecord
 

@@ -1,10 +1,10 @@
 """Completion of arguments of prompts and resource templates: what exists, never more than 100."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, cast
 
 from schemory.errors import SchemoryError
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 from schemory.model.text import fold
 from schemory.tools.registry import Caller

@@ -6,10 +6,10 @@ import hashlib
 import hmac
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from schemory.errors import InvalidCursorError, Problem
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json, compact
 
 Position: TypeAlias = tuple[int | str, ...]

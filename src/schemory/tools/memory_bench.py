@@ -1,13 +1,13 @@
 """What every memory tool's handler works with, and the one way in which such a tool is made."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from schemory.errors import InvalidCursorError, InvalidParamError, Problem
 from schemory.memory.inputs import CROSS_PROJECT, ProjectRef, Refused
 from schemory.model.author import Author
 from schemory.model.entry import Status
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json, compact
 from schemory.tools.cursors import CURSOR_ARGUMENT, Cursors, Position
 from schemory.tools.memory_replies import memory_output_schema

@@ -1,9 +1,9 @@
 """Keeps memory answers within their bounds: whole items, as many as fit, at least one."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json, compact
 from schemory.tools.memory_text import cut
 from schemory.tools.registry import Reply

@@ -1,13 +1,13 @@
 """`memory_search` and `memory_find_similar`: hits within the bounds, with signed cursors."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, cast
 
 from schemory.memory.inputs import CROSS_PROJECT, SearchRequest, SimilarRequest
 from schemory.memory.results import LeftOut, SearchHit, SearchPage, SimilarFound
 from schemory.memory.settings import MIN_MAX_CHARS
 from schemory.model.entry import SourceType, Status
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 from schemory.tools.memory_bench import (
     ANY_STATUS,

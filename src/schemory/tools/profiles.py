@@ -1,10 +1,10 @@
 """Which tools a profile lists, and what a list of tools costs a model (graph.md §4)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json, compact
 from schemory.tools.registry import Tool
 

@@ -4,10 +4,10 @@ A prompt speaks with a person's authority, so it holds no stored text, only what
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from schemory.errors import NotFoundError, Problem
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json, compact
 from schemory.model.likeness import nearest
 

@@ -1,10 +1,10 @@
 """Answers in the graph tools' shapes (graph.md §5): success, error, and their output schemas."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from schemory.errors import Problem, SchemoryError
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json, compact
 from schemory.model.moment import Clock, moment_text
 from schemory.tools.coerce import is_array, is_object, text_is_utf8

@@ -1,10 +1,11 @@
 """Addresses of what is stored, as MCP resources have them: `memory://…`, percent-encoded."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Final
 
 from schemory.errors import NotFoundError, Problem
+from schemory.model.frozen import dataclass
 
 SCHEME: Final = "memory://"
 _MAX_SHOWN: Final = 200

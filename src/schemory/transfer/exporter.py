@@ -1,12 +1,12 @@
 """Export a space in one of several formats, streamed from one snapshot (graph.md §7)."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeAlias
 
 from schemory.errors import InvalidParamError
+from schemory.model.frozen import dataclass
 from schemory.model.lines.records import Dialect
 from schemory.storage.files import replace_file
 from schemory.storage.protocols import GraphStore

@@ -1,11 +1,11 @@
 """What an import is asked for and what it tells: every record of the file is accounted for."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeAlias
 
+from schemory.model.frozen import dataclass
 from schemory.model.lines.records import Fault
 
 Progress: TypeAlias = Callable[[float, float | None, str], None]

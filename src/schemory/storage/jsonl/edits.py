@@ -1,8 +1,7 @@
 """What a transaction did to the graph, as edits of a file's lines."""
 
-from dataclasses import dataclass
-
 from schemory.model.edge import EdgeKey, EdgeRecord
+from schemory.model.frozen import dataclass
 from schemory.model.node import NodeRecord
 
 

@@ -1,11 +1,11 @@
 """The graph file on the disk: loaded, checked for changes, rewritten, never blindly."""
 
 import os
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from schemory.errors import StoreBusyError, StoreReadonlyError
+from schemory.model.frozen import dataclass
 from schemory.model.moment import moment_text
 from schemory.storage.files import PRIVATE_MODE, remove_leftovers, replace_file
 from schemory.storage.jsonl.document import Document

@@ -1,11 +1,11 @@
 """Read a graph file's bytes as a document: all of it, or only what differs from a known state."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from schemory.errors import StoreCorruptError
 from schemory.model.edge import EdgeKey
+from schemory.model.frozen import dataclass
 from schemory.model.lines.records import EdgeLine, Fault, NodeLine
 from schemory.model.lines.scan import Scanner
 from schemory.storage.jsonl.document import Document

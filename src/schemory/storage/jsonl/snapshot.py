@@ -2,11 +2,11 @@
 
 import os
 import time
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from schemory.model.frozen import dataclass
 from schemory.storage.files import file_error
 
 _SETTLE_TRIES: Final = 10

@@ -1,10 +1,10 @@
 """Bring the inner store to what the file says."""
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from schemory.model.edge import EdgeChange, EdgeKey, EdgeRecord, NewEdge
+from schemory.model.frozen import dataclass
 from schemory.model.lines.merge import merge_nodes
 from schemory.model.lines.records import EdgeLine, NodeLine
 from schemory.model.node import NewNode, NodeChange, NodeRecord

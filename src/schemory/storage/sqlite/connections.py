@@ -4,11 +4,11 @@ import os
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 
+from schemory.model.frozen import dataclass
 from schemory.storage.sqlite.failures import moved_error
 from schemory.storage.sqlite.locks import patience
 

@@ -4,9 +4,9 @@ Listings walk an index in their order and check the rest row by row; where a tag
 few entries, they start from those instead, so that a rare thing costs what it holds.
 """
 
-from dataclasses import dataclass
 from typing import Any, Final
 
+from schemory.model.frozen import dataclass
 from schemory.model.text import fold
 from schemory.storage.memory_protocols import EntryFilter
 from schemory.storage.sqlite.rows import is_storable

@@ -1,9 +1,9 @@
 """Listings of entries in a steady order, and what names there are."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from schemory.model.entry import Status
+from schemory.model.frozen import dataclass
 from schemory.storage.memory_protocols import (
     EntryFilter,
     EntryHit,

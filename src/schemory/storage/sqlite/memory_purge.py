@@ -4,9 +4,9 @@ The pages are freed, not yet overwritten: `vacuum` does that.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from schemory.model.frozen import dataclass
 from schemory.storage.sqlite.images import Kind
 from schemory.storage.sqlite.purge import forget_images, mark_torn
 from schemory.storage.sqlite.space import Space, text_list

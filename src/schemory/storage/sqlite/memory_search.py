@@ -1,10 +1,10 @@
 """What a search of memory is, and what it tells of each candidate."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from schemory.model.entry import Entry, Status
+from schemory.model.frozen import dataclass
 from schemory.storage.memory_protocols import (
     ColumnWeights,
     EntryFilter,

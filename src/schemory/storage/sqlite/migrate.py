@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 
 from schemory.errors import StoreCorruptError
+from schemory.model.frozen import dataclass
 from schemory.model.moment import Clock, moment_text
 
 APPLICATION_ID = 0x5363686D  # "Schm"

@@ -6,8 +6,8 @@ hand. Images go before the change they are the past of.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from schemory.model.frozen import dataclass
 from schemory.model.node import NewNode, Node, NodeChange, NodeRecord
 from schemory.storage.sqlite import index
 from schemory.storage.sqlite.images import Kind

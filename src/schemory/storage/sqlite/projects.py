@@ -1,9 +1,8 @@
 """The rows of projects: both halves of the store, and the ledger, hang on them."""
 
-from dataclasses import dataclass
-
 import apsw
 
+from schemory.model.frozen import dataclass
 from schemory.storage.sqlite import index
 from schemory.storage.sqlite.rows import is_storable
 

@@ -5,11 +5,11 @@ a *name hit* when its name alone holds all of them. Source: graph.md §2.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import apsw
 
+from schemory.model.frozen import dataclass
 from schemory.model.text import fold
 from schemory.storage.protocols import SearchQuery
 from schemory.storage.sqlite.candidates import (

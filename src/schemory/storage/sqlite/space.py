@@ -2,11 +2,11 @@
 
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import apsw
 
+from schemory.model.frozen import dataclass
 from schemory.storage.sqlite.rows import Row
 
 

@@ -8,12 +8,12 @@ the store's write lock is taken only when all is known.
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from types import TracebackType
 from typing import Any, Final, Self
 
 from schemory.model.entry import Entry, Link, Relation, SourceType, Status, Tag
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json, compact
 from schemory.storage.memory_protocols import IndexText
 
