@@ -9,7 +9,6 @@ and `pickle` work, and type checkers see the standard library's own decorator.
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, FrozenInstanceError
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
@@ -86,14 +85,17 @@ def _compile_init(cls: Any) -> Callable[..., None]:
     return result
 
 
-@cache
-def _compared(cls: Any) -> tuple[str, ...]:
-    return tuple(each.name for each in dataclasses.fields(cls) if each.compare)
+_COMPARED: Final = dict[type, tuple[str, ...]]()
 
 
 def _values(self: Any) -> tuple[object, ...]:
     """Return what an instance is compared by."""
-    return tuple([getattr(self, name) for name in _compared(type(self))])
+    cls = type(self)
+    names = _COMPARED.get(cls)
+    if names is None:
+        names = tuple(each.name for each in dataclasses.fields(cls) if each.compare)
+        _COMPARED[cls] = names
+    return tuple([getattr(self, name) for name in names])
 
 
 def _repr(self: Any) -> str:
