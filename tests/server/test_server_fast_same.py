@@ -189,6 +189,70 @@ def bad_lines(pair: Pair) -> Iterator[bytes]:
     )
 
 
+BESIDE_TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("resources/list", {"cursor": "x"}),
+    ("resources/list", {"cursor": 7}),
+    ("resources/templates/list", {"cursor": "x"}),
+    ("resources/read", {"uri": "memory://graph/node/Gandalf"}),
+    ("resources/read", {"uri": "memory://graph/node/nobody"}),
+    ("resources/read", {"uri": "memory://graph/schema/npc"}),
+    ("resources/read", {"uri": "memory://nowhere"}),
+    ("resources/read", {"uri": "file:///etc/passwd"}),
+    ("resources/read", {"uri": ""}),
+    ("resources/read", {"uri": 7}),
+    ("resources/subscribe", {"uri": "memory://graph/node/Gandalf"}),
+    ("resources/subscribe", {"uri": "memory://nowhere"}),
+    ("resources/subscribe", {}),
+    ("resources/unsubscribe", {"uri": "memory://graph/node/Gandalf"}),
+    ("resources/unsubscribe", {"uri": "memory://graph/node/never"}),
+    ("prompts/list", {"cursor": "x"}),
+    ("prompts/get", {"name": "memory_handoff"}),
+    ("prompts/get", {"name": "memory_handoff", "arguments": {"since": "24h"}}),
+    ("prompts/get", {"name": "memory_handoff", "arguments": {"since": 1}}),
+    ("prompts/get", {"name": "memory_handoff", "arguments": {"no_such": "x"}}),
+    ("prompts/get", {"name": "no_such"}),
+    ("prompts/get", {"name": 7}),
+    (
+        "completion/complete",
+        {
+            "ref": {"type": "ref/resource", "uri": "memory://graph/node/{name}"},
+            "argument": {"name": "name", "value": "Gan"},
+        },
+    ),
+    (
+        "completion/complete",
+        {
+            "ref": {"type": "ref/prompt", "name": "memory_handoff"},
+            "argument": {"name": "since", "value": ""},
+        },
+    ),
+    ("completion/complete", {"ref": {}, "argument": {"name": "x", "value": ""}}),
+    ("completion/complete", {"ref": {"type": "ref/no"}, "argument": {"name": "x", "value": ""}}),
+    ("completion/complete", {"ref": {"type": "ref/prompt", "name": "x"}, "argument": {}}),
+    ("completion/complete", {"ref": 1, "argument": 2}),
+    ("logging/setLevel", {"level": "debug"}),
+    ("logging/setLevel", {"level": "loud"}),
+    ("sampling/createMessage", {}),
+    ("tasks/list", {}),
+)
+
+
+@pytest.mark.covers("server.fast.same")
+@pytest.mark.parametrize("era", ERAS)
+def test_what_is_served_beside_tools_is_the_same_on_both_adapters(
+    pair_of: Callable[..., Pair], era: str
+) -> None:
+    pair = pair_of(era, "--pack", "rpg")
+    gandalf = {"name": "Gandalf", "role": "Wizard", "status": "Active"}
+    pair.ask("tools/call", name="add_npc", arguments={"npc": gandalf})
+    differing: list[tuple[str, dict[str, Any], dict[str, list[str]]]] = []
+    for method, params in BESIDE_TOOLS:
+        told = pair.send(line_of(pair, 7, method, **params))
+        if told["fast"] != told["sdk"]:
+            differing.append((method, params, told))
+    assert differing == []
+
+
 RAW = (
     b"{not json",
     b"\xff\xfe",

@@ -110,6 +110,35 @@ def _shaped(shape: _Shape) -> _Check:
     return check
 
 
+def _one_of(*allowed: str) -> _Check:
+    def check(path: str, value: object, problems: Problems) -> None:
+        if value not in allowed:
+            _note(problems, path, f"must be one of {', '.join(allowed)}")
+
+    return check
+
+
+def _reference(path: str, value: object, problems: Problems) -> None:
+    """Check what a completion is for: a prompt by its name, or a resource by its address."""
+    kind = value.get("type") if isinstance(value, dict) else None
+    if not isinstance(kind, str) or kind not in _REFERENCES:
+        kinds = " or ".join(_REFERENCES)
+        _note(problems, path, f"must be an object with a type that is {kinds}")
+        return
+    _shaped({_REFERENCES[kind]: _NEEDED_TEXT})(path, value, problems)
+
+
+_REFERENCES: Final = {"ref/prompt": "name", "ref/resource": "uri"}
+_LEVELS: Final = (
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+)
 _NEEDED_TEXT: Final = _Member(_text, is_required=True)
 _implementation: Final = _shaped(
     {
@@ -158,9 +187,9 @@ _METHODS: Final[Mapping[str, _Shape]] = {
     "resources/unsubscribe": _OF_A_RESOURCE,
     "prompts/list": _PAGED,
     "prompts/get": {"name": _NEEDED_TEXT, "arguments": _Member(_text_map)},
-    "logging/setLevel": {"level": _NEEDED_TEXT},
+    "logging/setLevel": {"level": _Member(_one_of(*_LEVELS), is_required=True)},
     "completion/complete": {
-        "ref": _Member(_shaped({"type": _NEEDED_TEXT}), is_required=True),
+        "ref": _Member(_reference, is_required=True),
         "argument": _Member(
             _shaped({"name": _NEEDED_TEXT, "value": _NEEDED_TEXT}), is_required=True
         ),
