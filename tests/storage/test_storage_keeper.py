@@ -633,3 +633,11 @@ def test_vacuum_gives_back_what_was_deleted(
     tidied = keeper.vacuum()
     assert tidied.bytes_after < tidied.bytes_before / 2
     assert b"vermilion" not in path.read_bytes()
+
+
+@pytest.mark.covers("storage.doctor.index")
+@pytest.mark.usefixtures("filled")
+def test_without_the_rules_that_made_it_an_index_is_still_counted(path: Path, clock: Clock) -> None:
+    damage(path, "DELETE FROM memory_entry_tags", "DELETE FROM memory_entries WHERE id = 'e001'")
+    keeper = SqliteKeeper(path, now=clock, terms=None)
+    assert found(keeper)["index.rows"].what == ("project p: 1 entries, but 2 in their search index")
