@@ -1,6 +1,6 @@
 """The one place where parts are chosen and joined: store, schemas, graph, tools, clock and ids."""
 
-import secrets
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -65,8 +65,9 @@ def make_ids(now: Clock) -> IdMaker:
             # Beyond 4096 ids in one ms the counter runs over into the time, which stays in order.
             last = max(stamp, last + 1)
             current = last
+        chance = int.from_bytes(os.urandom(8)) >> 2
         milliseconds, counter = current >> 12, current & 0xFFF
-        number = milliseconds << 80 | 7 << 76 | counter << 64 | 0b10 << 62 | secrets.randbits(62)
+        number = milliseconds << 80 | 7 << 76 | counter << 64 | 0b10 << 62 | chance
         text = f"{number:032x}"
         return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
 

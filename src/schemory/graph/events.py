@@ -1,6 +1,5 @@
 """The event bus: who listens to what, and what a listener's failure means (G§8.1, graph.md §6)."""
 
-import logging
 import threading
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar, cast
@@ -11,8 +10,6 @@ from schemory.model.events import Before, Event
 E = TypeVar("E", bound=Event)
 Listener: TypeAlias = Callable[[Any], object]
 Unsubscribe: TypeAlias = Callable[[], None]
-
-_log = logging.getLogger(__name__)
 
 
 class EventBus:
@@ -91,7 +88,10 @@ class EventBus:
                     str(error) or f"a listener refused {event.name}", context={"event": event.name}
                 ) from error
             # Only kinds and places: a listener's message may hold stored content.
-            _log.warning("a listener of %s failed: %s", event.name, type(error).__name__)
+            import logging  # noqa: PLC0415 (hardly ever needed, and slow to import)
+
+            log = logging.getLogger(__name__)
+            log.warning("a listener of %s failed: %s", event.name, type(error).__name__)
 
     def _add(self, name: str, listener: Listener, call: Listener) -> Unsubscribe:
         entry = (listener, call)

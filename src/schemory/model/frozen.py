@@ -90,7 +90,7 @@ _COMPARED: Final = dict[type, tuple[str, ...]]()
 
 def _values(self: Any) -> tuple[object, ...]:
     """Return what an instance is compared by."""
-    cls = type(self)
+    cls: type[Any] = type(self)
     names = _COMPARED.get(cls)
     if names is None:
         names = tuple(each.name for each in dataclasses.fields(cls) if each.compare)
