@@ -36,6 +36,15 @@ def test_help_explains_one_command(cli: Callable[..., Any]) -> None:
     assert cli("help", "noods").code == 2
 
 
+@pytest.mark.covers("cli.help")
+def test_an_option_without_its_value_is_a_mistake_and_not_a_cry_for_help(
+    cli: Callable[..., Any],
+) -> None:
+    for arguments in (["--db"], ["--no-such-option"], ["--json", "--pack"]):
+        assert cli(*arguments).code == 2
+    assert cli("--db", "x", "--help").code == 0
+
+
 def test_version_is_printed(cli: Callable[..., Any]) -> None:
     assert cli("--version").out.startswith("schemory 0.")
 
@@ -146,6 +155,45 @@ def test_a_reader_that_goes_away_is_no_error(story: Callable[..., Any], home: Pa
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(60) == 0
+
+
+@posix_only
+@pytest.mark.covers("cli.pipes")
+def test_a_reader_that_leaves_the_demonstration_is_no_error(home: Path) -> None:
+    with _command(home, "demo", stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.covers("cli.pipes.unwritable")
+@pytest.mark.parametrize("command", [["nodes"], ["export-graph"], ["status", "--json"]])
+def test_an_output_that_cannot_be_written_is_an_error_without_a_traceback(
+    story: Callable[..., Any], home: Path, command: list[str]
+) -> None:
+    del story
+    with Path("/dev/full").open("wb") as full:
+        process = _command(home, *command, stdout=full, stderr=subprocess.PIPE)
+    with process:
+        assert process.stderr
+        assert b"error: No space left on device" in process.stderr.read()
+        assert process.wait(60) == 3
+
+
+@posix_only
+@pytest.mark.covers("cli.pipes.unwritable")
+def test_a_closed_standard_output_is_told_before_anything_is_done(home: Path) -> None:
+    process = _command(home, "nodes", stderr=subprocess.PIPE, preexec_fn=lambda: os.close(1))
+    with process:
+        assert process.stderr
+        told = process.stderr.read()
+        assert told == b"error: standard output is closed, so there is nowhere to answer\n"
+        assert process.wait(60) == 2
+    assert not (home / ".mcp-servers").exists()
 
 
 @pytest.mark.covers("cli.pipes")

@@ -5,11 +5,13 @@ import importlib
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import schemory
 from schemory.cli.command import (
     OK,
     STORE,
+    USAGE,
     Command,
     Request,
     add_common_options,
@@ -122,11 +124,16 @@ not understood, 3 the store could not do it, 130 interrupted"""
 
 def run() -> None:
     """Run the command line of this process and exit with its code."""
+    if not _has_stdout():
+        sys.exit(USAGE)
     code = main(sys.argv[1:])
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         _forget_stdout()
+    except OSError as fault:
+        _forget_stdout()
+        code = _show_system(fault, standard_output(is_json=False))
     sys.exit(code)
 
 
@@ -149,7 +156,9 @@ def main(arguments: Sequence[str], out: Output | None = None) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else OK
     except Exception as fault:  # noqa: BLE001 (no traceback ever reaches a person)
-        return _show_internal(fault, out)
+        return (
+            _show_system(fault, out) if isinstance(fault, OSError) else _show_internal(fault, out)
+        )
 
 
 def find_command(name: str) -> Command:
@@ -192,7 +201,10 @@ def _run(arguments: list[str], out: Output) -> int:
     if name == "help" and rest:
         out.line(make_parser(find_command(" ".join(rest))).format_help().rstrip())
         return OK
-    if name is None or name == "help" or "--help" in before or "-h" in before:
+    wants_help = name == "help" or not {"--help", "-h"}.isdisjoint(before)
+    if name is None and not wants_help:
+        common.parse_args(before)  # an option without its value is a mistake, not a cry for help
+    if name is None or wants_help:
         out.line(help_text())
         return OK
     if name in _FAMILIES:
@@ -250,6 +262,30 @@ def _show_internal(fault: Exception, out: Output) -> int:
     else:
         out.note(text)
     return STORE
+
+
+def _show_system(fault: OSError, out: Output) -> int:
+    """Tell what the system refused: a full disk behind stdout, a file that cannot be read."""
+    where = f": {fault.filename}" if isinstance(fault.filename, str) else ""
+    text = f"{fault.strerror or type(fault).__name__}{where}"
+    if out.is_json:
+        with suppress(OSError):
+            out.json({"error": text, "error_code": "STORE_ERROR", "context": {}, "suggestions": []})
+    else:
+        with suppress(OSError):
+            out.stderr.write(f"error: {text}\n")
+    return STORE
+
+
+def _has_stdout() -> bool:
+    """Whether there are streams to write to; a closed stderr is replaced by one that swallows."""
+    # Python has None where the process was started with a closed descriptor; its types do not say.
+    streams: tuple[object, object] = (sys.stdout, sys.stderr)
+    if streams[1] is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 (lives on)
+    if streams[0] is None:
+        sys.stderr.write("error: standard output is closed, so there is nowhere to answer\n")
+    return streams[0] is not None
 
 
 def _forget_stdout() -> None:

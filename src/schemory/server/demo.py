@@ -122,13 +122,32 @@ STEPS: tuple[Step, ...] = (
 
 
 def converse(greet: Callable[[Greeting], None], show: Callable[[Seen], None]) -> bool:
-    """Hold the conversation with a server in a temporary folder; whether all went as told."""
+    """Hold the conversation with a server in a temporary folder; whether all went as told.
+
+    Raises:
+        StoreError: The server failed. Whatever `greet` and `show` raise, as they raised it.
+    """
     with tempfile.TemporaryDirectory(prefix="schemory-demo-") as folder:
-        return asyncio.run(_converse(Path(folder), greet, show))
+        log = Path(folder) / "server.log"
+        try:
+            return asyncio.run(_converse(Path(folder), log, greet, show))
+        except (MCPError, BaseExceptionGroup) as fault:
+            cause = _first(fault)
+        if isinstance(cause, MCPError):
+            told = log.read_text(encoding="utf-8").strip() or str(cause)
+            raise StoreError(f"The demonstration's server failed: {told}")
+        raise cause
+
+
+def _first(fault: BaseException) -> BaseException:
+    """Return what went wrong first: the client's tasks report in groups within groups."""
+    while isinstance(fault, BaseExceptionGroup):
+        fault = fault.exceptions[0]
+    return fault
 
 
 async def _converse(
-    folder: Path, greet: Callable[[Greeting], None], show: Callable[[Seen], None]
+    folder: Path, log: Path, greet: Callable[[Greeting], None], show: Callable[[Seen], None]
 ) -> bool:
     store = folder / "memory.sqlite"
     server = StdioServerParameters(
@@ -138,21 +157,16 @@ async def _converse(
         env={"HOME": str(folder), "USERPROFILE": str(folder)},
     )
     me = Implementation(name="schemory-demo", version=schemory.__version__)
-    log = folder / "server.log"
     as_told = True
-    try:
-        with log.open("w", encoding="utf-8") as errors:
-            async with Client(stdio_client(server, errlog=errors), client_info=me) as client:
-                listed = await client.list_tools()
-                names = tuple(tool.name for tool in listed.tools)
-                greet(_greeting(log, client.protocol_version, names))
-                for step in STEPS:
-                    seen = _seen(step, await client.call_tool(step.tool, step.arguments))
-                    as_told = as_told and seen.is_error == step.is_mistake
-                    show(seen)
-    except* MCPError as group:
-        told = log.read_text(encoding="utf-8").strip() or str(group.exceptions[0])
-        raise StoreError(f"The demonstration's server failed: {told}") from None
+    with log.open("w", encoding="utf-8") as errors:
+        async with Client(stdio_client(server, errlog=errors), client_info=me) as client:
+            listed = await client.list_tools()
+            names = tuple(tool.name for tool in listed.tools)
+            greet(_greeting(log, client.protocol_version, names))
+            for step in STEPS:
+                seen = _seen(step, await client.call_tool(step.tool, step.arguments))
+                as_told = as_told and seen.is_error == step.is_mistake
+                show(seen)
     return as_told
 
 
