@@ -266,9 +266,10 @@ def _opened(path: Path) -> Generator[BinaryIO]:
         if isinstance(fault, FileNotFoundError | IsADirectoryError | NotADirectoryError):
             raise _no_file() from fault
         raise file_error(fault, path) from fault
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise _no_file()
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise _no_file()
         yield file
 
 

@@ -1,7 +1,6 @@
 """Reads a file into the temporary database and checks all that the file alone can tell."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -10,6 +9,7 @@ from schemory.memory.entries import EntryRules
 from schemory.memory.faults import invalid
 from schemory.memory.settings import Limits
 from schemory.model.entry import Relation
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 from schemory.model.likeness import nearest
 from schemory.transfer.memory.check import Checker
@@ -78,6 +78,7 @@ class _Loader:
         self._scratch = scratch
         self._faults = faults
         self._check = Checker(rules, faults)
+        self._has_head = False
         self._head: dict[str, Json] = {}
         self._project: dict[str, Json] = {}
 
@@ -101,8 +102,9 @@ class _Loader:
 
     def finish(self) -> Loaded:
         """Check what only the whole file tells, and return what it says of itself."""
-        if "format" not in self._head and self._head:
-            raise refused(f"the file does not say its format, {FORMAT!r}", _HINT)
+        for key, value in (("format", FORMAT), ("version", VERSION)):
+            if self._has_head and key not in self._head:
+                raise refused(f"the file does not say its {key}, {value!r}", _HINT)
         # What was refused would be missed by links; that is told when nothing else is wrong.
         if not self._faults.count:
             self._find_dangling()
@@ -120,6 +122,7 @@ class _Loader:
     def _take_head(self, value: Json, where: str) -> None:
         if not isinstance(value, dict):
             raise refused(f"{where} must be an object")
+        self._has_head = True
         self._head.update(value)
         form, version = value.get("format", FORMAT), value.get("version", VERSION)
         if form != FORMAT:

@@ -19,7 +19,7 @@ from schemory.storage.memory_protocols import IndexText
 
 _CACHE_KIB: Final = 16 * 1024
 _PAGE: Final = 500
-_PAGE_CHARS: Final = 4 * 1024 * 1024
+_PAGE_CHARS: Final = 1024 * 1024
 _GONE_LINKS: Final = """
   FROM stored_link AS k WHERE (SELECT is_replacing FROM mode) AND NOT EXISTS (
     SELECT 1 FROM link AS l WHERE l.id = k.id AND l.fate = 'same')

@@ -3,12 +3,12 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
 
 from schemory.errors import InvalidParamError, LimitExceededError, Problem
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json, json_kind
 from schemory.model.likeness import nearest
 from schemory.transfer.memory.archive_limits import ENTRIES, LINKS, SUMMARY, TAGS
@@ -101,6 +101,7 @@ def _is_lines(path: Path, start: bytes) -> bool:
 def _envelope_records(text: JsonText, share: Share) -> Iterator[FileRecord]:
     if text.peek() != "{":
         raise refused("the file is no export of memory: it must hold one JSON object")
+    yield FileRecord(Part.HEAD, {}, "$")  # an envelope must say what it is
     for key in text.keys():  # noqa: SIM118 (not a dict's)
         if key in _ARRAYS:
             yield from _array_records(Part(key), text, f"$.{key}", share)

@@ -16,8 +16,11 @@ from schemory.errors import InvalidParamError, Problem
 from schemory.model.jsonvalue import Json
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
+_BEHIND: Final = frozenset(" \t\n\r,:]}")
+"""What can follow a value."""
+
 _AHEAD: Final = 64 * 1024
-"""Characters that are read at once, and known beyond a value before it is believed to end."""
+"""Characters that are read at once."""
 
 
 class _RefusedError(ValueError):
@@ -83,8 +86,7 @@ class JsonText:
                     raise self._value_error(fault) from None
                 ahead *= 2
                 continue
-            # A number may go on beyond what has been read.
-            if end == len(self._text) and not self._is_end:
+            if not self._is_whole(end) and ahead <= self._max_chars:
                 ahead *= 2
                 continue
             if end - self._at > self._max_chars:
@@ -92,6 +94,10 @@ class JsonText:
             self._at = end
             parsed: Json = value
             return parsed
+
+    def _is_whole(self, end: int) -> bool:
+        """Whether a value that seems to end there does: a number may go on in what comes next."""
+        return self._is_end or self._text[end : end + 1] in _BEHIND
 
     def items(self) -> Iterator[Json]:
         """Yield the items of the array that comes next."""
