@@ -1,7 +1,7 @@
 """What the parameters of MCP's methods look like in both eras, checked without a library."""
 
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, cast
 
 from schemory.model.jsonvalue import Json
 
@@ -37,7 +37,7 @@ def problems_in(method: str, params: Mapping[str, object] | None, *, is_modern: 
         if any(member.is_required for member in shape.values()):
             _note(problems, "params", "is missing")
         return problems
-    more = _MODERN if is_modern else {}
+    more: _Shape = _MODERN if is_modern else {}
     _check_members("params", params, {**_COMMON, **shape, **more}, problems)
     return problems
 
@@ -91,19 +91,21 @@ def _token(path: str, value: object, problems: Problems) -> None:
 
 
 def _texts(path: str, value: object, problems: Problems) -> None:
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+    texts = cast("list[object]", value) if isinstance(value, list) else [None]
+    if not all(isinstance(each, str) for each in texts):
         _note(problems, path, "must be a list of texts")
 
 
 def _text_map(path: str, value: object, problems: Problems) -> None:
-    if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
+    texts = cast("dict[str, object]", value).values() if isinstance(value, dict) else [None]
+    if not all(isinstance(each, str) for each in texts):
         _note(problems, path, "must be an object whose values are texts")
 
 
 def _shaped(shape: _Shape) -> _Check:
     def check(path: str, value: object, problems: Problems) -> None:
         if isinstance(value, dict):
-            _check_members(path, value, shape, problems)
+            _check_members(path, cast("dict[str, object]", value), shape, problems)
         else:
             _note(problems, path, "must be an object")
 
@@ -120,12 +122,13 @@ def _one_of(*allowed: str) -> _Check:
 
 def _reference(path: str, value: object, problems: Problems) -> None:
     """Check what a completion is for: a prompt by its name, or a resource by its address."""
-    kind = value.get("type") if isinstance(value, dict) else None
+    members = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    kind = members.get("type")
     if not isinstance(kind, str) or kind not in _REFERENCES:
         kinds = " or ".join(_REFERENCES)
         _note(problems, path, f"must be an object with a type that is {kinds}")
         return
-    _shaped({_REFERENCES[kind]: _NEEDED_TEXT})(path, value, problems)
+    _check_members(path, members, {_REFERENCES[kind]: _NEEDED_TEXT}, problems)
 
 
 _REFERENCES: Final = {"ref/prompt": "name", "ref/resource": "uri"}
