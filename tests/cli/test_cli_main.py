@@ -80,7 +80,7 @@ def test_repeatable_options_on_both_sides_add_up(cli: Callable[..., Any]) -> Non
         (["call", "read_graph", "{"], 2, "JSON"),
         (["call", "raed_graph"], 2, "read_graph"),
         (["nodes", "--db", "mysql://x/y"], 2, "--db"),
-        (["nodes", "--pack", "rgp"], 1, "rpg"),
+        (["nodes", "--pack", "rgp"], 2, "rpg"),
         (["nodes", "--db", "postgresql://u:hunter2@h/d"], 1, "SQLite"),
         (["open", "Nobody"], 1, "Nobody"),
         (["schema", "show", "ncp", "--pack", "rpg"], 1, "npc"),

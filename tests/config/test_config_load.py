@@ -296,3 +296,24 @@ def test_no_color_and_dumb_terminals_switch_colour_off() -> None:
     assert wants_colour({})
     assert not wants_colour({"NO_COLOR": "1"})
     assert not wants_colour({"TERM": "dumb"})
+
+
+@pytest.mark.skipif(os.name != "posix", reason="HOME is how POSIX names the home folder")
+@pytest.mark.covers("config.home")
+def test_a_home_that_is_no_absolute_path_does_not_move_the_store(home: Path) -> None:
+    import pwd  # noqa: PLC0415 (POSIX only)
+
+    own = Path(pwd.getpwuid(os.getuid()).pw_dir)
+    place = Path(".mcp-servers") / "memory" / "memory.sqlite"
+    for stated in ({}, {"HOME": ""}, {"HOME": "elsewhere"}):
+        settings = load_settings({}, environ=stated, cwd=home)
+        assert settings.database == str(own / place)
+    settings = load_settings({}, environ={"HOME": str(home)}, cwd=home.parent)
+    assert settings.database == str(home / place)
+
+
+@pytest.mark.covers("config.bad_value")
+def test_a_pack_that_does_not_exist_is_a_wrong_setting(home: Path) -> None:
+    error = complaint(home, {"MEMORY_PACKS": ("rpgg",)}, {})
+    assert error.message == "--pack is 'rpgg'; allowed: one of rpg, software"
+    assert error.problems[0].nearest == ("rpg",)

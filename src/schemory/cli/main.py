@@ -124,8 +124,17 @@ not understood, 3 the store could not do it, 130 interrupted"""
 
 def run() -> None:
     """Run the command line of this process and exit with its code."""
+    try:
+        code = _run_process()
+    except KeyboardInterrupt:  # between a command's end and the process's
+        _forget_stdout()
+        code = INTERRUPTED
+    sys.exit(code)
+
+
+def _run_process() -> int:
     if not _has_stdout():
-        sys.exit(USAGE)
+        return USAGE
     code = main(sys.argv[1:])
     try:
         sys.stdout.flush()
@@ -133,8 +142,8 @@ def run() -> None:
         _forget_stdout()
     except OSError as fault:
         _forget_stdout()
-        code = _show_system(fault, standard_output(is_json=False))
-    sys.exit(code)
+        return _show_system(fault, standard_output(is_json=False))
+    return code
 
 
 def main(arguments: Sequence[str], out: Output | None = None) -> int:

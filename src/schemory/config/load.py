@@ -15,6 +15,7 @@ from schemory.config.keys import CONFIG_FILE_NAME, HOME_FOLDER, KEY_BY_NAME, KEY
 from schemory.config.settings import DEFAULT_SPACE, Raw, Settings, mask_url
 from schemory.errors import ConfigError, Problem, SchemoryError
 from schemory.model.frozen import dataclass
+from schemory.model.likeness import nearest
 from schemory.model.project import GIT_PREFIX, PATH_PREFIX, ProjectIdentity
 
 _PREFIX = "MEMORY_"
@@ -121,7 +122,7 @@ def load_settings(
     loader = _Loader(
         layers=(_Layer("flag", overrides), _Layer("environment", own)),
         cwd=cwd or Path.cwd(),
-        home=home or Path.home(),
+        home=home or _home(environment),
         findings=findings,
     )
     config_file = _config_file(loader)
@@ -137,6 +138,32 @@ def load_settings(
             problems=findings.problems,
         )
     return settings
+
+
+def _home(environment: Mapping[str, str]) -> Path:
+    """Return the user's home folder; HOME counts only where it is an absolute path.
+
+    An empty HOME would otherwise put the store into the root of the file system, a relative one
+    wherever the process happens to run.
+    """
+    stated = environment.get("HOME")
+    if os.name != "posix" or not stated or not Path(stated).is_absolute():
+        return _home_of_user()
+    return Path(stated)
+
+
+def _home_of_user() -> Path:
+    """Return the home folder that the system knows for this user."""
+    if os.name != "posix":
+        return Path.home()
+    import pwd  # noqa: PLC0415 (where HOME is set, nothing of this is needed)
+
+    try:
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:
+        fault = "the user has no home folder: HOME is not set to an absolute path"
+        problem = Problem(code=ConfigError.code, path="HOME", message=fault)
+        raise ConfigError(fault, problems=[problem]) from None
 
 
 def wants_colour(environ: Mapping[str, str] | None = None) -> bool:
@@ -255,7 +282,7 @@ def _assemble(loader: _Loader, config_file: Path | None) -> Settings:
         project=project,
         schema_folders=_schema_folders(loader),
         schemas_named=loader.find("MEMORY_SCHEMAS") is not None,
-        packs=tuple(str(name) for name in loader.parsed(KEY_BY_NAME["MEMORY_PACKS"])),
+        packs=_packs(loader),
         strict_types=bool(loader.value("MEMORY_STRICT_TYPES")),
         toolsets=toolsets,
         tools=str(loader.value("MEMORY_TOOLS")),
@@ -300,6 +327,22 @@ def _audit_file(loader: _Loader, database: str) -> Path | None:
     is_place = database == ":memory:" or database.startswith(_URL_SCHEMES)
     folder = loader.home / HOME_FOLDER if is_place else Path(database).parent
     return folder / "audit" / "memory-write-log.jsonl" if is_on else None
+
+
+def _packs(loader: _Loader) -> tuple[str, ...]:
+    names = tuple(str(name) for name in loader.parsed(KEY_BY_NAME["MEMORY_PACKS"]))
+    if not names:
+        return names
+    from schemory.schemas.load import pack_names  # noqa: PLC0415 (most runs name no pack)
+
+    known, found = pack_names(), loader.find("MEMORY_PACKS")
+    source = found[1].source if found else "default"
+    for name in names:
+        if name not in known:
+            allowed = ", ".join(known)
+            message = f"{source} is {name!r}; allowed: one of {allowed}"
+            loader.findings.add(source, message, nearest=nearest(name, known))
+    return tuple(name for name in names if name in known)
 
 
 def _store(loader: _Loader) -> tuple[str, Path | None, str]:
