@@ -73,6 +73,26 @@ def test_a_save_without_a_change_is_silent(
         heard.get(timeout=0.3)
 
 
+@pytest.mark.covers("schemas.watch.faults-are-logged")
+def test_a_file_that_becomes_faulty_is_logged_once(
+    tmp_path: Path,
+    document: Document,
+    write_schema: Write,
+    start: Watch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    path = write_schema(tmp_path, "npc.schema.json", document("npc"))
+    _, heard = start([tmp_path])
+    path.write_text("{", encoding="utf-8")
+    assert heard.get(timeout=5).removed == ("npc",)
+    write_schema(tmp_path, "place.schema.json", document("place"))
+    assert heard.get(timeout=5).added == ("place",)
+    told = [record.getMessage() for record in caplog.records]
+    assert len(told) == 1
+    assert told[0].startswith("schema left out: ")
+    assert str(path) in told[0]
+
+
 @pytest.mark.covers("schemas.watch.folders-come-and-go")
 def test_a_folder_may_appear_later_and_be_replaced(
     tmp_path: Path, document: Document, write_schema: Write, start: Watch

@@ -54,8 +54,9 @@ def watch(
     """Reload `catalog` within seconds of a change in `paths`, until `stop` is set.
 
     Runs in a thread of its own. A folder may be missing, appear later, or be replaced. A save that
-    leaves the schemas as they were is silent, since the catalog tells only of changes. A failing
-    listener is logged and does not end the watch.
+    leaves the schemas as they were is silent, since the catalog tells only of changes. A file that
+    has become faulty is logged, once for each fault, since its tools are gone. A failing listener
+    is logged and does not end the watch.
 
     Args:
         catalog: What to reload.
@@ -71,11 +72,15 @@ def watch(
         if now == seen:
             continue
         seen = _at_rest(now, paths, stop)
+        told = set(map(str, catalog.faults()))
         try:
             catalog.reload()
         except Exception as failure:  # noqa: BLE001 (a listener's failure must not end the watch)
             # Only its kind: a listener's message may hold stored content.
             _log.warning("a listener of schema changes failed: %s", type(failure).__name__)
+        for fault in catalog.faults():
+            if str(fault) not in told:
+                _log.warning("schema left out: %s", fault)
 
 
 def fingerprint(paths: Iterable[Path]) -> Fingerprint:
