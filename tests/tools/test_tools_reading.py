@@ -1,10 +1,17 @@
 """The three static tools that read: pages, cursors and the response budget."""
 
 import itertools
+import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from schemory import open_store
+from schemory.schemas.catalog import SchemaCatalog
+from schemory.tools.toolbox import ToolSettings, build_toolbox
 
 if TYPE_CHECKING:
     from tests.tools.conftest import Desk, DeskMaker
@@ -255,3 +262,19 @@ def test_a_cursor_goes_on_after_writes(chain: "Desk") -> None:
     chain.ok("delete_nodes", {"nodeNames": ["A"]})
     second = chain.ok("read_graph", {"limit": 1, "cursor": first["nextCursor"]})
     assert names(second) == ["B"]
+
+
+@pytest.mark.covers("tools.read.file_warnings")
+def test_the_first_page_of_a_graph_file_says_what_in_it_is_not_used(tmp_path: Path) -> None:
+    file = tmp_path / "torn.jsonl"
+    line = '{"type":"node","name":"%s","nodeType":"t","metadata":[]}'
+    file.write_text(f"{line % 'A'}\n{line % 'B'}\n{(line % 'C')[:-9]}", encoding="utf-8")
+    with open_store(file) as held:
+        noon = datetime(2026, 3, 8, 12, tzinfo=UTC)
+        toolbox = build_toolbox(held.graph, SchemaCatalog([]), ToolSettings(), lambda: noon)
+        first = json.loads(toolbox.call("read_graph", {"limit": 1}).text)["data"]
+        assert [node["name"] for node in first["nodes"]] == ["A"]
+        (warning,) = first["warnings"]
+        assert "line 3" in warning
+        rest = toolbox.call("read_graph", {"limit": 1, "cursor": first["nextCursor"]})
+        assert "warnings" not in json.loads(rest.text)["data"]

@@ -9,6 +9,7 @@ from schemory.model.edge import EdgeRecord
 from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 from schemory.model.node import NodeRecord
+from schemory.storage.protocols import Capability, GraphStore
 from schemory.tools.bench import Bench, flag_of, text_of, texts_of, whole_of
 from schemory.tools.fitting import ENVELOPE_BYTES, counted, fitted
 from schemory.tools.registry import Call, Reply
@@ -63,8 +64,28 @@ class _View:
 
 
 def read_graph(bench: Bench, call: Call) -> Reply:
-    """Answer all nodes and edges in creation order, page by page."""
-    return _answer(bench, call, "read_graph", bench.graph_for(call).read_graph)
+    """Answer all nodes and edges in creation order, page by page.
+
+    The first page of a file that people and other programs edit says what in it is not used: an
+    agent that reads everything must know when that is not all, and hosts hide stderr.
+    """
+    graph = bench.graph_for(call)
+    if call.arguments.get("cursor") is not None:
+        return _answer(bench, call, "read_graph", graph.read_graph)
+    told = _file_warnings(graph.store)
+
+    def fetch(options: PageOptions) -> GraphPage:
+        page = graph.read_graph(options)
+        return replace(page, warnings=(*page.warnings, *told)) if told else page
+
+    return _answer(bench, call, "read_graph", fetch)
+
+
+def _file_warnings(store: GraphStore) -> tuple[str, ...]:
+    if Capability.HISTORY in store.capabilities:
+        return ()  # a store of our own, which nobody edits by hand
+    told = store.status().get("warnings")
+    return tuple(map(str, told)) if isinstance(told, list | tuple) else ()
 
 
 def search_nodes(bench: Bench, call: Call) -> Reply:
