@@ -117,7 +117,7 @@ class Conversation:
         self._client: Object | None = None
         self._listeners: dict[Id, Object] = {}
         self._methods: Mapping[str, Method] = {
-            "ping": Method(lambda _asked: {}),
+            "ping": Method(_pong),
             "server/discover": Method(self._discover, is_cacheable=True),
             "tools/list": Method(self._list_tools, is_cacheable=True),
             "tools/call": Method(self._call_tool, is_long=True),
@@ -335,6 +335,11 @@ _HEARD: Final = (
     "resourcesListChanged",
     "resourceSubscriptions",
 )
+
+
+def _pong(asked: Asked) -> Object:
+    del asked
+    return {}
 
 
 def _key(number: Id) -> Id:

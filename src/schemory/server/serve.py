@@ -98,8 +98,7 @@ def _watching(app: App) -> Generator[None]:
 
 
 def _watch(app: App, stop: threading.Event) -> None:
-    # Imported here, in the thread, so that the first answer does not wait for it.
-    from schemory.schemas.watch import watch  # noqa: PLC0415
+    from schemory.schemas.watch import watch  # noqa: PLC0415 (in the thread: nobody waits for it)
 
     # The watching library brings an event loop along, which the fast adapter does without.
     watch(app.catalog, app.settings.schema_folders, stop, is_polling=not app.settings.use_sdk)

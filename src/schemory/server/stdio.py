@@ -66,11 +66,10 @@ def _answer(
             return _drain(inbox, talk, wire)
         if item is _Event.GONE:
             return 0
-        if isinstance(item, tuple):
-            talk.take(item[0])
-            reader.go_on()
-        elif isinstance(item, int):
+        if isinstance(item, int):
             return EXIT_CODES[signal.Signals(item)]
+        talk.take(item[0])
+        reader.go_on()
 
 
 def _drain(inbox: "queue.SimpleQueue[_Item]", talk: Conversation, wire: Wire) -> int:
