@@ -1,17 +1,19 @@
 """What a server answers beside tools: resources, prompts, completions; by method, for any adapter.
 
-Parameters have their protocol's shape already; an adapter adds only what its era's results carry.
+Nothing of it is imported before somebody asks. Parameters have their protocol's shape already; an
+adapter adds only what its era's results carry.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple, TypeAlias, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from schemory.errors import InvalidCursorError, InvalidParamError, NotFoundError, SchemoryError
 from schemory.model.jsonvalue import Json
-from schemory.tools.completions import Asked, complete
-from schemory.tools.prompts import get_prompt, list_prompts
 from schemory.tools.registry import Caller
-from schemory.tools.resources import Resources, Watched
+
+if TYPE_CHECKING:
+    from schemory.tools.resources import Resources, Watched
 
 Params: TypeAlias = Mapping[str, Json]
 Answer: TypeAlias = Callable[[Params, Caller], Mapping[str, Json]]
@@ -45,32 +47,40 @@ class Extras:
         {"resources/list", "resources/templates/list", "resources/read", "prompts/list"}
     )
 
-    def __init__(self, resources: Resources) -> None:
-        self._resources = resources
+    def __init__(self, open_resources: "Callable[[], Resources]", *, has_prompts: bool) -> None:
+        self._open_resources = open_resources
+        self._has_prompts = has_prompts
         self.methods: Mapping[str, Answer] = {
             "resources/list": self._list,
             "resources/templates/list": self._templates,
             "resources/read": self._read,
             "completion/complete": self._complete,
-            **({"prompts/list": _prompts, "prompts/get": _prompt} if self.has_prompts else {}),
+            **({"prompts/list": _prompts, "prompts/get": _prompt} if has_prompts else {}),
         }
 
-    @property
-    def has_prompts(self) -> bool:
-        """Whether there is a memory, which is what the prompts are about."""
-        return bool(self._resources.memory_tools)
+    @cached_property
+    def _resources(self) -> "Resources":
+        # Most clients never ask, and a start-up should not pay for what nobody asks for.
+        return self._open_resources()
 
-    def capabilities(self) -> dict[str, Json]:
-        """Return what the handshake says of these methods."""
-        prompts: dict[str, Json] = {"prompts": {"listChanged": False}} if self.has_prompts else {}
+    def capabilities(self, *, is_modern: bool) -> dict[str, Json]:
+        """Return what the server says of these methods.
+
+        In the newest era whoever listens is told of changed lists; before it nobody asks.
+        """
+        prompts: dict[str, Json] = (
+            {"prompts": {"listChanged": is_modern}} if self._has_prompts else {}
+        )
         return {
-            "resources": {"subscribe": True, "listChanged": False},
+            "resources": {"subscribe": True, "listChanged": is_modern},
             "completions": {},
             **prompts,
         }
 
-    def watched(self, caller: Caller) -> Watched:
+    def watched(self, caller: Caller) -> "Watched":
         """Return an empty set of addresses to watch for one client."""
+        from schemory.tools.resources import Watched  # noqa: PLC0415 (as for `_resources`)
+
         return Watched(self._resources, caller)
 
     def _list(self, params: Params, caller: Caller) -> Mapping[str, Json]:
@@ -87,6 +97,8 @@ class Extras:
         return {"contents": self._resources.read(str(params["uri"]), caller)}
 
     def _complete(self, params: Params, caller: Caller) -> Mapping[str, Json]:
+        from schemory.tools.completions import Asked, complete  # noqa: PLC0415 (as above)
+
         argument = cast("Mapping[str, str]", params["argument"])
         context = cast("Mapping[str, Mapping[str, str] | None]", params.get("context") or {})
         asked = Asked(
@@ -97,7 +109,7 @@ class Extras:
         return {"completion": complete(self._resources, asked, caller)}
 
 
-def told(error: SchemoryError, *, method: str, is_modern: bool) -> Told:
+def rpc_error(error: SchemoryError, *, method: str, is_modern: bool) -> Told:
     """Return an error of one of the methods as its era has it."""
     if isinstance(error, NotFoundError) and method.startswith("resources/"):
         code = _INVALID_PARAMS if is_modern else _RESOURCE_NOT_FOUND
@@ -111,12 +123,16 @@ def told(error: SchemoryError, *, method: str, is_modern: bool) -> Told:
 
 
 def _prompts(params: Params, caller: Caller) -> Mapping[str, Json]:
+    from schemory.tools.prompts import list_prompts  # noqa: PLC0415 (as for `_resources`)
+
     del caller
     _require_one_page(params)
     return {"prompts": list_prompts()}
 
 
 def _prompt(params: Params, caller: Caller) -> Mapping[str, Json]:
+    from schemory.tools.prompts import get_prompt  # noqa: PLC0415 (as for `_resources`)
+
     del caller
     arguments = cast("Mapping[str, str]", params.get("arguments") or {})
     return get_prompt(str(params["name"]), arguments)

@@ -68,6 +68,18 @@ class Lane:
             job()
 
 
+class Lanes:
+    """A lane for calls, and one for those that others should not have to wait for."""
+
+    def __init__(self, name: str) -> None:
+        self.short = Lane(name)
+        self.long = Lane(f"{name}-long")
+
+    def close(self, timeout_seconds: float) -> bool:
+        """Stop both after the jobs already queued; False if one still runs after the time-out."""
+        return all([self.short.close(timeout_seconds), self.long.close(timeout_seconds)])
+
+
 def post(
     loop: "asyncio.AbstractEventLoop", function: Callable[..., None], *arguments: object
 ) -> None:

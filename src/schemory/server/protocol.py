@@ -5,13 +5,16 @@ whether that may take long.
 """
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from typing import Final, NamedTuple, TypeAlias, cast
 
 import schemory
-from schemory.errors import ToolNotFoundError
+from schemory.errors import SchemoryError, ToolNotFoundError
 from schemory.model.jsonvalue import Json
 from schemory.server import jsonrpc
+from schemory.server.extras import Answer, Extras, rpc_error
 from schemory.server.jsonrpc import Id, Notification, Object, Request, RpcError
 from schemory.server.logs import log_internal_error
 from schemory.server.shapes import (
@@ -27,6 +30,7 @@ from schemory.server.shapes import (
     is_of_era,
     problems_in,
 )
+from schemory.server.watching import Watching
 from schemory.tools.registry import Caller
 from schemory.tools.toolbox import Toolbox
 
@@ -38,8 +42,14 @@ SERVER_INFO: Final[Object] = {
 
 _MAX_CLIENT_CHARS: Final = 200
 _MAX_SUBSCRIPTIONS: Final = 1024
+_CALL: Final = "tools/call"
 _LISTEN: Final = "subscriptions/listen"
 _TOOLS_CHANGED: Final = "notifications/tools/list_changed"
+_LISTS_CHANGED: Final = {
+    "toolsListChanged": _TOOLS_CHANGED,
+    # Each schema is a resource as well as tools.
+    "resourcesListChanged": "notifications/resources/list_changed",
+}
 _FRESHNESS: Final[Object] = {"ttlMs": 0, "cacheScope": "private"}
 """Any time to live above 0 would leave clients with tools of schemas that have changed."""
 
@@ -105,10 +115,22 @@ class Method(NamedTuple):
 class Conversation:
     """What is said between one client and the tools; fed by one thread, answered from several."""
 
-    def __init__(self, toolbox: Toolbox, send: Send, submit: Submit, *, transport: str) -> None:
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        send: Send,
+        submit: Submit,
+        *,
+        transport: str,
+        extras: Extras | None = None,
+        submit_long: Submit | None = None,
+    ) -> None:
         self._toolbox = toolbox
         self._send = send
         self._submit = submit
+        self._submit_long = submit_long or submit
+        self._extras = extras
+        self._watching = Watching(extras, submit, self._tell_change) if extras else None
         self._transport = transport
         self._lock = threading.Lock()
         self._open: dict[Id, Asked] = {}
@@ -120,8 +142,9 @@ class Conversation:
             "ping": Method(_pong),
             "server/discover": Method(self._discover, is_cacheable=True),
             "tools/list": Method(self._list_tools, is_cacheable=True),
-            "tools/call": Method(self._call_tool, is_long=True),
-            _LISTEN: Method(self._listen),
+            _CALL: Method(self._call_tool, is_long=True),
+            _LISTEN: Method(self._listen, is_long=extras is not None),
+            **(self._extra_methods(extras) if extras else {}),
         }
 
     @property
@@ -143,19 +166,24 @@ class Conversation:
     def announce_tools(self) -> None:
         """Tell the client that the tool list has changed, if it wants to hear of it."""
         with self._lock:
-            listeners = [
-                key for key, wants in self._listeners.items() if "toolsListChanged" in wants
+            told = [
+                (key, name)
+                for key, wants in self._listeners.items()
+                for wanted, name in _LISTS_CHANGED.items()
+                if wanted in wants
             ]
             is_told_unasked = self._has_greeted and not self._is_modern
         if is_told_unasked:
             self._send(jsonrpc.notification_of(_TOOLS_CHANGED))
-        for key in listeners:
-            self._send(jsonrpc.notification_of(_TOOLS_CHANGED, {"_meta": {SUBSCRIPTION_KEY: key}}))
+        for key, name in told:
+            self._send(jsonrpc.notification_of(name, {"_meta": {SUBSCRIPTION_KEY: key}}))
 
     def close(self) -> None:
         """Answer what is still open with an error, and have its work told to stop."""
         with self._lock:
             left = tuple(self._open.values())
+        if self._watching is not None:
+            self._watching.close()
         for asked in left:
             message = jsonrpc.error_of(asked.id, jsonrpc.CONNECTION_CLOSED, "Connection closed")
             self._settle(asked, message)
@@ -184,7 +212,11 @@ class Conversation:
         with self._lock:
             self._open[_key(asked.id)] = asked
         if method.is_long:
-            self._submit(lambda: self._perform(method, asked))
+            is_for_long = request.method == _CALL and self._toolbox.is_long(
+                str(asked.params["name"])
+            )
+            submit = self._submit_long if is_for_long else self._submit
+            submit(lambda: self._perform(method, asked))
         else:
             self._perform(method, asked)
 
@@ -233,8 +265,12 @@ class Conversation:
             if self._open.get(_key(asked.id)) is not asked:
                 return
             del self._open[_key(asked.id)]
-            self._listeners.pop(asked.id, None)
+            self._forget(asked)
             self._send(message)
+
+    def _forget(self, asked: Asked) -> None:
+        if self._listeners.pop(asked.id, None) is not None and self._watching is not None:
+            self._watching.remove(asked.id)
 
     def _take_notification(self, notification: Notification) -> None:
         params = notification.params or {}
@@ -250,7 +286,7 @@ class Conversation:
         with self._lock:
             asked = self._open.pop(_key(number), None)
             if asked is not None:
-                self._listeners.pop(asked.id, None)
+                self._forget(asked)
                 asked.cancel()
 
     def _caller(self, client: object = None) -> Caller:
@@ -281,7 +317,9 @@ class Conversation:
         }
 
     def _capabilities(self) -> Object:
-        return {"tools": {"listChanged": True}}
+        is_modern = bool(self._is_modern)
+        more = self._extras.capabilities(is_modern=is_modern) if self._extras else {}
+        return {"tools": {"listChanged": True}, **more}
 
     def _discover(self, asked: Asked) -> Object:
         del asked
@@ -310,6 +348,8 @@ class Conversation:
             near = [name for problem in error.problems for name in problem.nearest]
             data: Object = {"nearest": [*near], "suggestions": [*error.suggestions]}
             raise RpcError(jsonrpc.INVALID_PARAMS, error.message, data) from None
+        if self._watching is not None and self._toolbox.writes(str(asked.params["name"])):
+            self._watching.look()
         return {
             "content": [{"type": "text", "text": reply.text}],
             "structuredContent": dict(reply.structured),
@@ -319,6 +359,9 @@ class Conversation:
     def _listen(self, asked: Asked) -> None:
         """Begin to tell a client of the newest era what changes; ends only when it gives up."""
         wanted = cast("Object", asked.params["notifications"])
+        uris = cast("list[str]", wanted.get("resourceSubscriptions") or [])
+        if uris and self._watching is not None:
+            self._watch(asked, asked.id, uris)
         honoured: Object = {name: wanted[name] for name in _HEARD if wanted.get(name)}
         with self._lock:
             if len(self._listeners) >= _MAX_SUBSCRIPTIONS:
@@ -327,6 +370,52 @@ class Conversation:
         params: Object = {"_meta": {SUBSCRIPTION_KEY: asked.id}, "notifications": honoured}
         told = jsonrpc.notification_of("notifications/subscriptions/acknowledged", params)
         self.send_for(asked, told)
+
+    def _extra_methods(self, extras: Extras) -> dict[str, Method]:
+        methods = {
+            name: Method(
+                partial(self._extra, extras.methods[name], name),
+                is_long=True,
+                is_cacheable=name in extras.cacheable,
+            )
+            for name in extras.methods
+        }
+        methods["resources/subscribe"] = Method(self._subscribe, is_long=True)
+        methods["resources/unsubscribe"] = Method(self._unsubscribe, is_long=True)
+        return methods
+
+    def _extra(self, answer: Answer, name: str, asked: Asked) -> Object:
+        with _told(name, asked):
+            return dict(answer(asked.params, asked.caller))
+
+    def _subscribe(self, asked: Asked) -> Object:
+        self._watch(asked, None, [str(asked.params["uri"])])
+        return {}
+
+    def _unsubscribe(self, asked: Asked) -> Object:
+        if self._watching is not None:
+            self._watching.remove(None, str(asked.params["uri"]))
+        return {}
+
+    def _watch(self, asked: Asked, key: Id | None, uris: list[str]) -> None:
+        if self._watching is not None:
+            with _told("resources/subscribe", asked):
+                self._watching.add(key, uris, asked.caller)
+
+    def _tell_change(self, uri: str, key: Id | None) -> None:
+        params: Object = {"uri": uri}
+        if key is not None:
+            params["_meta"] = {SUBSCRIPTION_KEY: key}
+        self._send(jsonrpc.notification_of("notifications/resources/updated", params))
+
+
+@contextmanager
+def _told(method: str, asked: Asked) -> Generator[None]:
+    """Turn an error of the memory's into one of the protocol's."""
+    try:
+        yield
+    except SchemoryError as error:
+        raise RpcError(*rpc_error(error, method=method, is_modern=asked.is_modern)) from None
 
 
 _HEARD: Final = (

@@ -23,7 +23,7 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from schemory.errors import SchemoryError
-from schemory.server.extras import POLL_SECONDS, Extras, told
+from schemory.server.extras import POLL_SECONDS, Extras, rpc_error
 from schemory.server.lane import Lane
 from schemory.tools.registry import Caller
 from schemory.tools.resources import Watched
@@ -133,5 +133,5 @@ class ResourceServer:
             return await self._lane.run(job)
         except SchemoryError as error:
             is_modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
-            code, message, data = told(error, method=ctx.method, is_modern=is_modern)
+            code, message, data = rpc_error(error, method=ctx.method, is_modern=is_modern)
             raise MCPError(code, message, data) from None

@@ -12,7 +12,12 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.session import ServerSession
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    ResourcesListChanged,
+    ToolsListChanged,
+)
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INTERNAL_ERROR,
@@ -27,8 +32,10 @@ from pydantic import ValidationError
 
 import schemory
 from schemory.errors import ToolNotFoundError
+from schemory.server.extras import Extras
 from schemory.server.lane import Lane, post
 from schemory.server.logs import log_internal_error
+from schemory.server.resources import ResourceServer
 from schemory.tools.registry import Caller, Reply
 from schemory.tools.toolbox import Toolbox
 
@@ -47,9 +54,18 @@ class ToolServer:
         sdk: The SDK's server, to be run over a transport's streams.
     """
 
-    def __init__(self, toolbox: Toolbox, lane: Lane, *, transport: str) -> None:
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        lane: Lane,
+        *,
+        transport: str,
+        extras: Extras | None = None,
+        long_lane: Lane | None = None,
+    ) -> None:
         self._toolbox = toolbox
         self._lane = lane
+        self._long_lane = long_lane or lane
         self._transport = transport
         self._bus = InMemorySubscriptionBus()
         self._listening = ListenHandler(self._bus)
@@ -69,6 +85,20 @@ class ToolServer:
         self.sdk.add_notification_handler(
             "notifications/initialized", NotificationParams, self._greet
         )
+        self._resources: ResourceServer | None = None
+        if extras is not None:
+            self._resources = ResourceServer(
+                extras,
+                lane,
+                bus=self._bus,
+                caller_of=lambda session: _caller(session, transport),
+            )
+            self._resources.register(self.sdk)
+
+    async def watch(self) -> None:
+        """Tell clients of changes of the resources they watch, until cancelled."""
+        if self._resources is not None:
+            await self._resources.watch()
 
     def initialization_options(self) -> InitializationOptions:
         """Return what the handshake says of this server."""
@@ -87,6 +117,8 @@ class ToolServer:
 
     async def _announce(self) -> None:
         await self._bus.publish(ToolsListChanged())
+        if self._resources is not None:
+            await self._bus.publish(ResourcesListChanged())  # each schema is a resource as well
         for peer in tuple(self._peers):
             await peer.send_tool_list_changed()
 
@@ -123,11 +155,14 @@ class ToolServer:
             )
 
         try:
-            reply = await call.follow(asyncio.ensure_future(self._lane.run(job)), ctx.session)
+            lane = self._long_lane if self._toolbox.is_long(params.name) else self._lane
+            reply = await call.follow(asyncio.ensure_future(lane.run(job)), ctx.session)
         except ToolNotFoundError as error:
             raise _unknown_tool(error) from None
         except Exception as fault:  # noqa: BLE001 (the last place before the wire)
             raise _internal_error(fault) from None
+        if self._resources is not None and self._toolbox.writes(params.name):
+            await self._resources.tell_changes()
         return {
             **_complete(ctx),
             "content": [{"type": "text", "text": reply.text}],

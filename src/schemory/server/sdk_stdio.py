@@ -7,25 +7,28 @@ from contextlib import contextmanager
 
 import anyio
 
-from schemory.server.lane import Lane, post
+from schemory.server.extras import Extras
+from schemory.server.lane import Lanes, post
 from schemory.server.pipes import open_pipes
 from schemory.server.sdk import ToolServer
 from schemory.server.wire import EXIT_CODES
 from schemory.tools.toolbox import Toolbox
 
 
-def serve_pipes(toolbox: Toolbox, lane: Lane) -> int:
+def serve_pipes(toolbox: Toolbox, lanes: Lanes, extras: Extras | None = None) -> int:
     """Serve the client on standard input and output until it leaves or a signal comes.
 
     Returns:
         The exit code.
     """
-    return asyncio.run(_serve(toolbox, lane))
+    return asyncio.run(_serve(toolbox, lanes, extras))
 
 
-async def _serve(toolbox: Toolbox, lane: Lane) -> int:
+async def _serve(toolbox: Toolbox, lanes: Lanes, extras: Extras | None) -> int:
     loop = asyncio.get_running_loop()
-    server = ToolServer(toolbox, lane, transport="stdio")
+    server = ToolServer(
+        toolbox, lanes.short, transport="stdio", extras=extras, long_lane=lanes.long
+    )
     stop_announcing = server.announce_changes(loop)
     codes: list[int] = []
     async with anyio.create_task_group() as tasks:
@@ -34,6 +37,7 @@ async def _serve(toolbox: Toolbox, lane: Lane) -> int:
             codes.append(EXIT_CODES[signal.Signals(number)])
             tasks.cancel_scope.cancel()
 
+        tasks.start_soon(server.watch)
         with _signals(loop, stop):
             async with open_pipes() as (incoming, outgoing):
                 await server.sdk.run(incoming, outgoing, server.initialization_options())

@@ -10,7 +10,8 @@ import schemory
 from schemory.app import App, open_app
 from schemory.config import Settings
 from schemory.errors import UsageError
-from schemory.server.lane import Lane
+from schemory.server.extras import Extras
+from schemory.server.lane import Lanes
 from schemory.server.logs import configure_logging, log_internal_error
 
 _LAST_CALL_SECONDS = 5.0
@@ -33,10 +34,10 @@ def serve_stdio(settings: Settings) -> int:
     if sys.stdin.isatty():
         sys.stderr.write("schemory: waiting for an MCP client on standard input; Ctrl-C ends\n")
     sys.stderr.flush()
-    lane = Lane("schemory-tools")
+    lanes = Lanes("schemory-tools")
     with _watching(app):
-        code = _serve(app, lane)
-    if not lane.close(_LAST_CALL_SECONDS):
+        code = _serve(app, lanes)
+    if not lanes.close(_LAST_CALL_SECONDS):
         # A call that does not end is left behind; the store survives a process that ends in the
         # middle of a transaction. Nothing of Python may run on while the call still does.
         sys.stderr.flush()
@@ -72,13 +73,14 @@ def start_lines(app: App) -> Iterator[str]:
         yield "schemory warning: hosts choose worse among so many tools; `--tools auto` lists fewer"
 
 
-def _serve(app: App, lane: Lane) -> int:
+def _serve(app: App, lanes: Lanes) -> int:
     """Serve through the adapter that was chosen; the SDK is imported for its own alone."""
     if app.settings.use_sdk:
         from schemory.server.sdk_stdio import serve_pipes  # noqa: PLC0415 (imports the MCP SDK)
     else:
         from schemory.server.stdio import serve_pipes  # noqa: PLC0415 (the other is not needed)
-    return serve_pipes(app.toolbox, lane)
+    extras = Extras(lambda: app.resources, has_prompts="memory" in app.settings.toolsets)
+    return serve_pipes(app.toolbox, lanes, extras)
 
 
 @contextmanager

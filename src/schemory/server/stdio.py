@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from enum import Enum, auto
 from typing import Final, TypeAlias
 
+from schemory.server.extras import Extras
 from schemory.server.jsonrpc import Object, encode
-from schemory.server.lane import Lane
+from schemory.server.lane import Lanes
 from schemory.server.protocol import Conversation
 from schemory.server.wire import DRAIN_SECONDS, EXIT_CODES, Wire, take_descriptors
 from schemory.tools.toolbox import Toolbox
@@ -36,7 +37,7 @@ _Item: TypeAlias = tuple[bytes | None] | _Event | int
 """A line (None: too long), an end, or a signal's number."""
 
 
-def serve_pipes(toolbox: Toolbox, lane: Lane) -> int:
+def serve_pipes(toolbox: Toolbox, lanes: Lanes, extras: Extras | None = None) -> int:
     """Serve the client on standard input and output until it leaves or a signal comes.
 
     Returns:
@@ -46,7 +47,14 @@ def serve_pipes(toolbox: Toolbox, lane: Lane) -> int:
     with _signals(inbox.put):
         wire = take_descriptors()
         writer = _Writer(wire, lambda: inbox.put(_Event.GONE))
-        talk = Conversation(toolbox, writer.send, lane.submit, transport="stdio")
+        talk = Conversation(
+            toolbox,
+            writer.send,
+            lanes.short.submit,
+            transport="stdio",
+            extras=extras,
+            submit_long=lanes.long.submit,
+        )
         stop_announcing = toolbox.subscribe(talk.announce_tools)
         reader = _Reader(wire, inbox.put, writer)
         code = _answer(inbox, talk, reader, wire)

@@ -106,8 +106,7 @@ def _read_text(read: EntryRead, data: Mapping[str, Json], history: Sequence[Earl
         parts.append(f"Revision {earlier.revision}, until {earlier.changed_at}:")
         parts.append(fenced(earlier.entry.id, earlier.entry.content))
     parts.append(read.verification_hint)
-    codes = [f"the entry is marked {code}" for code in read.codes]
-    return with_warnings("\n".join(parts), [*read.warnings, *codes])
+    return with_warnings("\n".join(parts), read.warnings)
 
 
 READ_SPEC: Final = MemorySpec(

@@ -133,7 +133,7 @@ class Resources:
 
     def names(self, kind: Kind, project_id: str, caller: Caller) -> Sequence[Mapping[str, Json]]:
         """Return a project's scopes or topics with their counts."""
-        arguments: dict[str, Json] = {"project_id": project_id, "limit": _NAMES_LISTED}
+        arguments: dict[str, Json] = {**self._named(project_id), "limit": _NAMES_LISTED}
         reply = self._memory_reply(f"memory_list_{kind}s", arguments, caller)
         return cast("Sequence[Mapping[str, Json]]", reply.structured["items"])
 
@@ -151,7 +151,7 @@ class Resources:
                 yield _item(Kind.SCHEMA, graph_uri(Kind.SCHEMA, node_type), node_type)
 
     def _text(self, address: Address, caller: Caller) -> str:
-        project: dict[str, Json] = {"project_id": self._project(address, caller)}
+        project = self._named(self._project(address, caller))
         if address.kind is Kind.ENTRY:
             arguments = {**project, "entry_id": address.name}
             return self._memory_reply("memory_read_entry", arguments, caller).text
@@ -170,6 +170,11 @@ class Resources:
         if asked is None or (allowed is not None and asked not in allowed):
             raise not_found(address.text)
         return asked
+
+    def _named(self, project_id: str) -> dict[str, Json]:
+        """Return the argument that means this project; none for the server's own."""
+        own = self.open_memory().settings.server_project
+        return {} if own is not None and own.id == project_id else {"project_id": project_id}
 
     def _memory_reply(self, name: str, arguments: Mapping[str, Json], caller: Caller) -> Reply:
         return self.memory_tools[name].handle(Call(arguments=arguments, caller=caller))

@@ -19,6 +19,7 @@ from schemory.tools.profiles import Price, Profile, price_of
 from schemory.tools.registry import (
     Call,
     Caller,
+    Effect,
     Family,
     Reply,
     Tool,
@@ -84,6 +85,16 @@ class Toolbox:
     def profile(self) -> Profile:
         """Full or compact, whichever is in force now."""
         return self._current().profile
+
+    def is_long(self, name: str) -> bool:
+        """Return whether a call may take so long that others should not wait for it."""
+        tool = self._current().registry.get(name)
+        return tool is not None and tool.is_long
+
+    def writes(self, name: str) -> bool:
+        """Return whether a call may change what is stored."""
+        tool = self._current().registry.get(name)
+        return tool is not None and tool.effect is not Effect.READ
 
     def faults(self) -> tuple[Problem, ...]:
         """Return why schemas that loaded bring no tools: strict hosts would refuse them."""
