@@ -1,9 +1,10 @@
 """Finds entries that supersede each other in a circle, however long the chains are."""
 
+import sqlite3
 from array import array
 from typing import Final
 
-from schemory.transfer.memory.scratch import Scratch
+from schemory.storage.scratch.tables import one
 
 _TABLES: Final = """
   DROP TABLE IF EXISTS temp.edge;
@@ -29,21 +30,20 @@ _FILE: Final = """
 _STORED: Final = "SELECT source, target FROM stored_link WHERE relation = 'supersedes'"
 
 
-def find_cycle(scratch: Scratch, *, with_stored: bool) -> str | None:
+def find_cycle(db: sqlite3.Connection, *, with_stored: bool) -> str | None:
     """Return the id of an entry that supersedes itself over others, or None.
 
     Nodes that nothing supersedes are taken away until there are none; what is left holds a circle.
 
     Args:
-        scratch: Has the file's links.
+        db: Has the file's links.
         with_stored: Also go over the links of the store that were put there.
     """
-    db = scratch.db
     db.executescript(_TABLES)
     edges = f"{_FILE} UNION {_STORED}" if with_stored else _FILE
     db.execute(f"INSERT INTO temp.edge {edges}")
     db.executescript(_NUMBER)
-    count = int(scratch.one("SELECT count(*) FROM temp.node"))
+    count = int(one(db, "SELECT count(*) FROM temp.node"))
     waiting = array("L", bytes(array("L").itemsize * (count + 1)))
     for target, number in db.execute("SELECT b, count(*) FROM temp.step GROUP BY b"):
         waiting[target] = number
@@ -54,15 +54,15 @@ def find_cycle(scratch: Scratch, *, with_stored: bool) -> str | None:
             if waiting[target] == 0:
                 free.append(target)
     left = next((n for n in range(1, count + 1) if waiting[n]), None)
-    return None if left is None else _on_circle(scratch, left, waiting)
+    return None if left is None else _on_circle(db, left, waiting)
 
 
-def _on_circle(scratch: Scratch, left: int, waiting: "array[int]") -> str:
+def _on_circle(db: sqlite3.Connection, left: int, waiting: "array[int]") -> str:
     """Walk back from a node that is left, over nodes that are left, until one is met again."""
     met: set[int] = set()
     node = left
     while node not in met:
         met.add(node)
-        rows = scratch.db.execute("SELECT a FROM temp.step WHERE b = ?", (node,))
+        rows = db.execute("SELECT a FROM temp.step WHERE b = ?", (node,))
         node = next(row[0] for row in rows if waiting[row[0]])
-    return str(scratch.one("SELECT id FROM temp.node WHERE n = ?", node))
+    return str(one(db, "SELECT id FROM temp.node WHERE n = ?", node))

@@ -1,6 +1,5 @@
 """Compares a file with what the project holds, and settles what becomes of each thing in it."""
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
@@ -12,18 +11,12 @@ from schemory.model.entry import Entry, Status
 from schemory.model.moment import IdMaker
 from schemory.storage.memory_protocols import EntryFilter, MemoryReader
 from schemory.storage.protocols import Position
-from schemory.transfer.memory.cycles import find_cycle
+from schemory.storage.scratch.database import Scratch
+from schemory.storage.scratch.entries import EntryFate, HeldEntry
+from schemory.storage.scratch.tables import Fate
 from schemory.transfer.memory.faults import FileFaults
 from schemory.transfer.memory.merge import merged, replaced, superseded, with_origin
 from schemory.transfer.memory.options import OnConflict
-from schemory.transfer.memory.scratch import (
-    Fate,
-    Held,
-    Scratch,
-    entry_of_state,
-    link_state,
-    state_of_entry,
-)
 
 _FEW: Final = 100
 _LINKS: Final = 500
@@ -73,7 +66,7 @@ class Comparison:
             ConflictError: With `fail`: something is there already.
             SchemoryError: With `merge`: something cannot be brought together.
         """
-        self._scratch.forget_fates(is_replacing=mode is OnConflict.REPLACE)
+        self._scratch.forget_fates()
         if not self._reader.count_statuses():
             self._insert_all()
             return
@@ -97,14 +90,13 @@ class Comparison:
         )
 
     def _insert_all(self) -> None:
-        self._scratch.db.executescript("""
-            UPDATE entry SET fate = 'insert', target = id; UPDATE link SET fate = 'insert';
-        """)
+        self._scratch.entries.insert_all()
+        self._scratch.links.insert_all()
 
-    def _pages(self) -> Iterator[tuple[list[Held], dict[str, Entry]]]:
+    def _pages(self) -> Iterator[tuple[list[HeldEntry], dict[str, Entry]]]:
         """Yield the file's entries with those of the store that have their ids."""
-        total = max(1, self._scratch.count("entry"))
-        for page in self._scratch.entries(size=_FEW):
+        total = max(1, self._scratch.entries.count())
+        for page in self._scratch.entries.pages(size=_FEW):
             yield page, self._reader.find_entries([held.id for held in page])
             self._advance(page[-1].n / total)
 
@@ -120,16 +112,9 @@ class Comparison:
     def _take_links(self) -> None:
         """Put the store's links beside the file's."""
         after = ""
-        sql = "INSERT INTO stored_link VALUES (?, ?, ?, ?, ?)"
         while page := self._reader.list_links(after_id=after, limit=_LINKS):
             after = page[-1].id
-            self._scratch.db.executemany(
-                sql,
-                (
-                    (k.id, k.source_entry_id, k.target_entry_id, k.relation.value, link_state(k))
-                    for k in page
-                ),
-            )
+            self._scratch.links.take_stored(page)
 
     # Merging
 
@@ -138,124 +123,88 @@ class Comparison:
             # One at a time: two equal texts of the file meet two of the store, not one.
             for held in page:
                 stored = found.get(held.id) or self._same_content(held)
-                self._scratch.set_fates([self._merged(held, stored)])
-        self._merge_links()
+                self._scratch.entries.set_fates([self._merged(held, stored)])
+        self._scratch.links.settle_merge(self._ids)
         self._supersede()
         self._faults.raise_any()
-        cycle = find_cycle(self._scratch, with_stored=True)
+        cycle = self._scratch.find_cycle(with_stored=True)
         if cycle is not None:
             raise _circle(cycle)
 
-    def _merged(self, held: Held, stored: Entry | None) -> tuple[int, Fate, str | None, str | None]:
+    def _merged(self, held: HeldEntry, stored: Entry | None) -> EntryFate:
         if stored is None:
-            return held.n, Fate.INSERT, held.id, None
+            return EntryFate(held.n, Fate.INSERT, held.id)
         if stored.content_sha256 != held.sha:
             self.other_contents += 1
         given = held.entry(self._project_id)
-        united = merged(stored, given, is_held_superseded=self._is_held_superseded(stored))
+        united = merged(stored, given, is_held_superseded=self._is_held(stored))
         if len(united.tags) > self._limits.max_tags:
             count, most = len(united.tags), self._limits.max_tags
             fault = over_limit("tags", count, most, "tags with those stored", "MEMORY_MAX_TAGS")
             self._faults.add(held.place, fault)
         if united is stored:
-            return held.n, Fate.SAME if stored.id == held.id else Fate.SKIP, stored.id, None
-        return held.n, Fate.UPDATE, stored.id, state_of_entry(united)
+            fate = Fate.SAME if stored.id == held.id else Fate.SKIP
+            return EntryFate(held.n, fate, stored.id)
+        return EntryFate(held.n, Fate.UPDATE, stored.id, united)
 
-    def _same_content(self, held: Held) -> Entry | None:
+    def _same_content(self, held: HeldEntry) -> Entry | None:
         """Return an entry of the store with this content and status that nothing else has met."""
-        sql = "SELECT 1 FROM entry WHERE target = ?1 OR id = ?1"
         for entry in self._reader.find_by_sha(held.sha, statuses=(held.status,)):
-            if self._scratch.one(sql, entry.id) is None:
+            if not self._scratch.entries.is_met(entry.id):
                 return entry
         return None
 
-    def _is_held_superseded(self, stored: Entry) -> bool:
-        sql = "SELECT 1 FROM stored_link WHERE target = ? AND relation = 'supersedes'"
-        return stored.status is Status.SUPERSEDED and self._scratch.one(sql, stored.id) is not None
-
-    def _merge_links(self) -> None:
-        self._scratch.db.executescript("""
-            UPDATE link SET fate = 'insert';
-            UPDATE link SET fate = 'same' WHERE EXISTS (
-              SELECT 1 FROM entry AS s, entry AS t, stored_link AS k
-              WHERE s.id = link.source AND t.id = link.target AND k.source = s.target
-                AND k.target = t.target AND k.relation = link.relation);
-        """)
-        sql = """
-            SELECT l.n FROM link AS l JOIN stored_link AS k ON k.id = l.id WHERE l.fate = 'insert'
-        """
-        taken = [row[0] for row in self._scratch.db.execute(sql)]
-        set_id = "UPDATE link SET new_id = ? WHERE n = ?"
-        self._scratch.db.executemany(set_id, ((self._ids(), n) for n in taken))
+    def _is_held(self, stored: Entry) -> bool:
+        """Whether a link of the store keeps an entry superseded."""
+        links = self._scratch.links
+        return stored.status is Status.SUPERSEDED and links.is_superseded(stored.id)
 
     def _supersede(self) -> None:
         """Entries of the store that a new link supersedes are active no longer."""
-        sql = """
-            SELECT DISTINCT t.n FROM link AS l JOIN entry AS t ON t.id = l.target
-            WHERE l.relation = 'supersedes' AND l.fate = 'insert' AND t.fate <> 'insert'
-        """
-        for (n,) in self._scratch.db.execute(sql).fetchall():
-            target = str(self._scratch.one("SELECT target FROM entry WHERE n = ?", n))
-            text = self._scratch.one(
-                "SELECT state FROM merged WHERE n = ? AND EXISTS "
-                "(SELECT 1 FROM entry WHERE n = merged.n AND fate = 'update')",
-                n,
-            )
-            entry = self._planned(target, text)
-            if entry.status is Status.ACTIVE:
-                changed = superseded(entry)
-                self._scratch.set_fates([(n, Fate.UPDATE, target, state_of_entry(changed))])
-
-    def _planned(self, entry_id: str, text: str | None) -> Entry:
-        if text is None:
-            return self._reader.find_entries([entry_id])[entry_id]
-        planned = entry_of_state(json.loads(text), self._project_id, entry_id)
-        return replace(planned, revision=planned.revision - 1)  # one change, one revision
+        for n, target, new in self._scratch.links.newly_superseded(self._project_id):
+            if new is None:
+                stored = self._reader.find_entries([target])[target]
+            else:
+                stored = replace(new, revision=new.revision - 1)  # one change, one revision
+            if stored.status is Status.ACTIVE:
+                fate = EntryFate(n, Fate.UPDATE, target, superseded(stored))
+                self._scratch.entries.set_fates([fate])
 
     # Replacing
 
     def _replace(self) -> None:
         for page, found in self._pages():
-            self._scratch.set_fates([self._replaced(held, found.get(held.id)) for held in page])
-        self._scratch.db.executescript("""
-            UPDATE link SET fate = 'insert';
-            UPDATE link SET fate = 'same' WHERE EXISTS (
-              SELECT 1 FROM stored_link AS k
-              WHERE k.id = link.id AND k.source = link.source AND k.target = link.target
-                AND k.relation = link.relation AND k.state = link.state);
-        """)
+            self._scratch.entries.set_fates(
+                [self._replaced(held, found.get(held.id)) for held in page]
+            )
+        self._scratch.links.settle_replace()
         after: Position | None = None
-        sql = """
-            INSERT INTO gone SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM entry WHERE id = ?1)
-        """
         while True:
             stored = self._reader.list_entries(EntryFilter(), order="id", after=after, limit=_FEW)
-            self._scratch.db.executemany(sql, ((hit.entry.id,) for hit in stored.hits))
+            self._scratch.keep_only_file(hit.entry.id for hit in stored.hits)
             after = stored.more
             self._advance(1.0)
             if after is None:
                 return
 
-    def _replaced(
-        self, held: Held, stored: Entry | None
-    ) -> tuple[int, Fate, str | None, str | None]:
+    def _replaced(self, held: HeldEntry, stored: Entry | None) -> EntryFate:
         if stored is None:
-            return held.n, Fate.INSERT, held.id, None
+            return EntryFate(held.n, Fate.INSERT, held.id)
         origin = foreign_origin(held, self._origin, self._project_id)
         given = with_origin(held.entry(self._project_id), origin, None)
         new = replaced(stored, given)
         if new is stored:
-            return held.n, Fate.SAME, stored.id, None
-        return held.n, Fate.UPDATE, stored.id, state_of_entry(new)
+            return EntryFate(held.n, Fate.SAME, stored.id)
+        return EntryFate(held.n, Fate.UPDATE, stored.id, new)
 
 
-def foreign_origin(held: Held, origin: str | None, project_id: str) -> str | None:
+def foreign_origin(held: HeldEntry, origin: str | None, project_id: str) -> str | None:
     """Return the project an entry of the file comes from, None when it is the importing one."""
     told = held.origin or origin
     return None if told == project_id else told
 
 
-def _known(held: Held, entry_id: str, by: str) -> ConflictError:
+def _known(held: HeldEntry, entry_id: str, by: str) -> ConflictError:
     message = f"{held.place}: the project holds an entry with this {by} already, {entry_id}"
     hint = "Pass on_conflict=merge to add what is new, or replace (with confirm_replace=true)."
     problem = Problem(

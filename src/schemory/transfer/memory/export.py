@@ -8,6 +8,7 @@ from pathlib import Path
 from schemory.errors import ConflictError, InvalidParamError, Problem, SchemoryError, StoreError
 from schemory.memory.inputs import ProjectRef
 from schemory.memory.place import Place
+from schemory.memory.record import Record
 from schemory.memory.service import ProjectMemory
 from schemory.model.author import NOBODY, Author
 from schemory.model.entry import Project, Status
@@ -51,15 +52,14 @@ def export_project(
         save_path: Inside the project's folder or an allowed root; its folder must exist.
         options: What goes in, and in which form.
         by: Who exports.
-        progress: Told now and then how far it is.
+        progress: Told now and then how far it is, in percent.
         is_cancelled: Asked now and then whether to stop.
 
     Raises:
         PathNotAllowedError: The path lies outside.
         InvalidParamError: It cannot be a file there.
         ConflictError: A file is there, and `overwrite` is not said.
-        TransferCancelledError: The caller gave up.
-        StoreError: The file cannot be written; it is as it was.
+        TransferCancelledError, StoreError: As named; the file is as it was.
     """
     options = options or ExportOptions()
     with memory.recording(OPERATION, ref, _arguments(save_path, options), by) as record:
@@ -82,8 +82,14 @@ def export_project(
         if memory.settings.audit:
             with suppress(StoreError), record.transaction():
                 pass
+    return _report(record, target, options, written)
+
+
+def _report(
+    record: Record, target: Path, options: ExportOptions, written: "Written"
+) -> ExportReport:
     return ExportReport(
-        project=place.project,
+        project=record.place.project,
         warnings=record.warnings,
         path=str(target),
         format=options.format,

@@ -18,6 +18,8 @@ from schemory.model.author import NOBODY, Author
 from schemory.model.jsonvalue import Json
 from schemory.storage.files import file_error
 from schemory.storage.memory_protocols import MemoryReader, MemoryTransaction
+from schemory.storage.scratch.database import Scratch
+from schemory.storage.scratch.tables import Fate
 from schemory.transfer.memory.backup import write_backup
 from schemory.transfer.memory.compare import Comparison
 from schemory.transfer.memory.load import Loaded, load_file
@@ -30,7 +32,6 @@ from schemory.transfer.memory.options import (
     OnConflict,
     Progress,
 )
-from schemory.transfer.memory.scratch import Fate, Scratch
 from schemory.transfer.memory.write import Loading, derive_terms
 
 OPERATION = "memory_import_project"
@@ -206,19 +207,19 @@ class _Import:
             tx.put_project(replace(stored, metadata=told.metadata))
 
     def _counts(self) -> ImportCounts:
-        count = self._scratch.count
+        count = self._scratch.entries.count
         return ImportCounts(
-            inserted=count("entry", Fate.INSERT),
-            updated=count("entry", Fate.UPDATE),
-            unchanged=count("entry", Fate.SAME),
-            skipped=count("entry", Fate.SKIP),
-            links=count("link", Fate.INSERT),
-            removed=count("gone"),
+            inserted=count(Fate.INSERT),
+            updated=count(Fate.UPDATE),
+            unchanged=count(Fate.SAME),
+            skipped=count(Fate.SKIP),
+            links=self._scratch.links.count(Fate.INSERT),
+            removed=self._scratch.count_gone(),
         )
 
     def _has_changes(self, counts: ImportCounts) -> bool:
         is_new = counts.inserted or counts.updated or counts.links or counts.removed
-        return bool(is_new) or self._has_tag_changes or bool(self._scratch.count_gone_links())
+        return bool(is_new) or self._has_tag_changes or any(self._scratch.links.gone())
 
     def _report(self, path: str, loading: Loading | None) -> ImportReport:
         counts = self._counts()

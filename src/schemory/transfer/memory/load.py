@@ -8,18 +8,16 @@ from schemory.errors import Problem
 from schemory.memory.entries import EntryRules
 from schemory.memory.faults import invalid
 from schemory.memory.settings import Limits
-from schemory.model.entry import Relation
 from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 from schemory.model.likeness import nearest
+from schemory.storage.scratch.database import Scratch
 from schemory.transfer.memory.check import Checker
-from schemory.transfer.memory.cycles import find_cycle
 from schemory.transfer.memory.faults import MAX_TOLD, FileFaults
 from schemory.transfer.memory.options import (
     FORMAT,
     VERSION,
 )
-from schemory.transfer.memory.scratch import Scratch
 from schemory.transfer.memory.source import FileRecord, Part, read_records
 from schemory.transfer.memory.stream import refused
 
@@ -88,7 +86,7 @@ class _Loader:
             self._take_head(record.value, where)
         elif record.part is Part.ENTRY:
             entry = self._check.entry(record.value, where)
-            if entry is not None and not self._scratch.add_entry(entry, where):
+            if entry is not None and not self._scratch.entries.add(entry, where):
                 self._faults.add(where, invalid("id", "is the id of an entry before it"))
         elif record.part is Part.TAG:
             tag = self._check.tag(record.value, where)
@@ -96,7 +94,7 @@ class _Loader:
                 self._faults.add(where, invalid("name", "is the name of a tag before it"))
         else:
             link = self._check.link(record.value, where)
-            if link is not None and not self._scratch.add_link(link, where):
+            if link is not None and not self._scratch.links.add(link, where):
                 fault = "or its ends and relation are those of a link before it"
                 self._faults.add(where, invalid("id", fault))
 
@@ -138,36 +136,22 @@ class _Loader:
 
     def _find_dangling(self) -> None:
         """Refuse links with an end that is not in the file."""
-        for column, field in (("source", "source_entry_id"), ("target", "target_entry_id")):
-            sql = f"""
-                SELECT l.place, l.{column} FROM link AS l
-                WHERE NOT EXISTS (SELECT 1 FROM entry AS e WHERE e.id = l.{column}) ORDER BY l.n
-            """  # noqa: S608 (a column of ours)
-            for place, entry_id in self._scratch.db.execute(sql):
-                problem = self._dangling(field, entry_id)
-                self._faults.add(place, problem)
+        for place, field, entry_id in self._scratch.links.dangling():
+            self._faults.add(place, self._dangling(field, entry_id))
 
     def _dangling(self, field: str, entry_id: str) -> Problem:
         near: tuple[str, ...] = ()
         if self._faults.count < MAX_TOLD:
-            sql = "SELECT id FROM entry WHERE id > ? ORDER BY id LIMIT 20"
-            few = [row[0] for row in self._scratch.db.execute(sql, (entry_id[:8],))]
-            near = nearest(entry_id, few)
+            near = nearest(entry_id, self._scratch.entries.ids_near(entry_id, 20))
         return invalid(field, f"names {entry_id!r}, which is no entry of the file", near=near)
 
     def _settle_supersedes(self) -> None:
         """Refuse circles; an active entry that another supersedes is superseded."""
-        found = find_cycle(self._scratch, with_stored=False)
+        found = self._scratch.find_cycle(with_stored=False)
         if found is not None:
-            place = self._scratch.one("SELECT place FROM entry WHERE id = ?", found)
-            self._faults.add(str(place), invalid("id", "supersedes itself over other entries"))
-        self._scratch.db.execute(
-            """
-            UPDATE entry SET status = 'superseded' WHERE status = 'active' AND EXISTS (
-              SELECT 1 FROM link WHERE link.target = entry.id AND link.relation = ?)
-            """,
-            (Relation.SUPERSEDES.value,),
-        )
+            place = self._scratch.entries.place_of(found)
+            self._faults.add(place, invalid("id", "supersedes itself over other entries"))
+        self._scratch.links.supersede()
 
 
 _HINT: Final = "Make it with memory_export_project; other files of notes are for `schemory import`."

@@ -7,9 +7,11 @@ from typing import Final
 from schemory.model.entry import Entry
 from schemory.model.moment import IdMaker
 from schemory.storage.memory_protocols import IndexText, MemoryStore, MemoryTransaction
+from schemory.storage.scratch.database import Scratch
+from schemory.storage.scratch.entries import EntryFate, HeldEntry
+from schemory.storage.scratch.tables import Fate
 from schemory.transfer.memory.compare import foreign_origin
 from schemory.transfer.memory.merge import with_origin
-from schemory.transfer.memory.scratch import Fate, Held, Scratch
 from schemory.transfer.memory.walk import batches
 
 _FEW: Final = 500
@@ -19,13 +21,13 @@ def derive_terms(
     scratch: Scratch, store: MemoryStore, project_id: str, advance: Callable[[float], None]
 ) -> None:
     """Work out what new entries are indexed by, while nobody waits for a lock."""
-    total = max(1, scratch.count("entry", Fate.INSERT))
+    total = max(1, scratch.entries.count(Fate.INSERT))
     done = 0
-    for page in scratch.entries(Fate.INSERT):
-        known = scratch.terms([held.n for held in page])
+    for page in scratch.entries.pages(Fate.INSERT):
+        known = scratch.entries.terms([held.n for held in page])
         pairs = zip(page, known, strict=True)
         new = [(held.n, store.index_text(held.entry(project_id))) for held, k in pairs if k is None]
-        scratch.set_terms(new)
+        scratch.entries.set_terms(new)
         done += len(page)
         advance(done / total)
 
@@ -69,45 +71,45 @@ class Loading:
 
     def find_new_ids(self) -> None:
         """Give entries whose id another project of the store holds a new one."""
-        for page in self._scratch.entries(Fate.INSERT):
+        for page in self._scratch.entries.pages(Fate.INSERT):
             taken = self._tx.find_taken_ids([held.id for held in page])
-            changed = [(h.n, Fate.INSERT, self._ids(), None) for h in page if h.id in taken]
-            self._scratch.set_fates(changed)
+            changed = [EntryFate(h.n, Fate.INSERT, self._ids()) for h in page if h.id in taken]
+            self._scratch.entries.set_fates(changed)
             self.renamed += len(changed)
 
     def write(self) -> None:
         """Write entries, tags and links, and remove what is to go."""
         tx, scratch = self._tx, self._scratch
-        for links in batches(scratch.gone_links(), _FEW):
+        for links in batches(scratch.links.gone(), _FEW):
             tx.delete_links(links)
         tags = list(scratch.tags())
         tx.put_tags(tags)
         self._insert()
-        for entries in scratch.merged(self._project_id):
+        for entries in scratch.entries.updates(self._project_id):
             tx.update_entries([self._dated(entry) for entry in entries])
         for ids in batches(scratch.gone(), _FEW):
             tx.remove_entries(ids)
             self._advance(0.9)
-        if scratch.count("gone"):
+        if scratch.count_gone():
             tx.put_tags(tags)  # a tag that only removed entries had went with them
-        for page in scratch.links(Fate.INSERT):
+        for page in scratch.links.inserts():
             tx.insert_links(page)
             self._advance(0.95)
 
     def _insert(self) -> None:
-        total = max(1, self._scratch.count("entry", Fate.INSERT))
+        total = max(1, self._scratch.entries.count(Fate.INSERT))
         done = 0
-        for page in self._scratch.entries(Fate.INSERT):
-            targets = self._scratch.targets([held.n for held in page])
+        for page in self._scratch.entries.pages(Fate.INSERT):
+            targets = self._scratch.entries.targets([held.n for held in page])
             entries = [self._entry(h, target) for h, target in zip(page, targets, strict=True)]
-            known = self._scratch.terms([held.n for held in page])
+            known = self._scratch.entries.terms([held.n for held in page])
             pairs = zip(entries, known, strict=True)
             texts = [self._index_text(entry) if k is None else k for entry, k in pairs]
             self._tx.insert_entries(entries, texts=texts)
             done += len(page)
             self._advance(0.9 * done / total)
 
-    def _entry(self, held: Held, target: str) -> Entry:
+    def _entry(self, held: HeldEntry, target: str) -> Entry:
         entry = held.entry(self._project_id, target)
         origin = foreign_origin(held, self._origin, self._project_id)
         return with_origin(entry, origin, None if target == held.id else held.id)

@@ -1,0 +1,1 @@
+"""A temporary database in which a file of memory is checked and compared before it is stored."""
