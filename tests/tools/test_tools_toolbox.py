@@ -215,3 +215,17 @@ def test_a_listeners_veto_reaches_the_caller(desk: "Desk") -> None:
     error = desk.fails("delete_nodes", {"nodeNames": ["A"]})
     assert (error["error_code"], error["error"]) == ("VETOED", "A must stay")
     assert desk.ok("open_nodes", {"names": ["A"]})["notFound"] == []
+
+
+@pytest.mark.covers("tools.unknown-tool")
+def test_an_unknown_tool_of_a_type_points_to_the_schema_files_at_fault(
+    open_desk: "DeskMaker", tmp_path: Path
+) -> None:
+    (tmp_path / "book.schema.json").write_text("{", encoding="utf-8")
+    desk = open_desk(folders=(tmp_path,))
+    with pytest.raises(ToolNotFoundError) as caught:
+        desk.toolbox.call("add_book", {})
+    assert "list_schemas" in caught.value.suggestions[1]
+    with pytest.raises(ToolNotFoundError) as caught:
+        desk.toolbox.call("fetch", {})
+    assert len(caught.value.suggestions) == 1

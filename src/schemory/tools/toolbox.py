@@ -32,6 +32,7 @@ from schemory.tools.validate import Examined, examine_arguments, extended, read_
 
 __all__ = ["Profile", "ToolSettings", "Toolbox", "build_toolbox"]
 
+_VERBS = frozenset({"add", "update", "delete"})
 _MAX_SHOWN_NAME: Final = 64
 
 Listener: TypeAlias = Callable[[], None]
@@ -133,7 +134,7 @@ class Toolbox:
         tools = self._current()
         tool = tools.registry.get(name)
         if tool is None:
-            raise _unknown_tool(name, tools)
+            raise _unknown_tool(name, tools, len(self._bench.catalog.faults()))
         try:
             call = Call(
                 arguments={},
@@ -209,15 +210,19 @@ def _perform(tool: Tool, examined: Examined, call: Call) -> Reply:
         raise error_for(all_problems(call, tool.items, error.problems)) from None
 
 
-def _unknown_tool(name: str, tools: Assembly) -> ToolNotFoundError:
+def _unknown_tool(name: str, tools: Assembly, faults: int) -> ToolNotFoundError:
     near = nearest(name, tools.registry)
     shown = shorten(name, _MAX_SHOWN_NAME).encode("utf-8", "replace").decode()
     message = f"There is no tool named {shown}."
     hint = f"Call {near[0]} instead." if near else "See tools/list for the names."
     if tools.profile is Profile.COMPACT:
         hint += " A type's own tools are not listed here: use add_node, update_node, delete_node."
+    hints = [hint]
+    if faults and name.partition("_")[0] in _VERBS:
+        files = "1 schema file is" if faults == 1 else f"{faults} schema files are"
+        hints.append(f"{files} at fault and give no tools; list_schemas says what is wrong.")
     problem = Problem(code="TOOL_NOT_FOUND", path="$.name", message=message, nearest=near)
-    return ToolNotFoundError(message, problems=[problem], suggestions=[hint])
+    return ToolNotFoundError(message, problems=[problem], suggestions=hints)
 
 
 def build_toolbox(
