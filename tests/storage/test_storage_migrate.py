@@ -232,3 +232,24 @@ def test_the_file_opens_with_the_systems_own_sqlite(
     store = open_store()
     assert store.find_faults() == ()
     store.close()
+
+
+@pytest.mark.covers("storage.migrate.together")
+def test_a_store_gets_its_key_with_its_schema_or_neither(
+    path: Path, clock: Clock, ids: IdMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a program that starts in between, or after a kill there, finds a store without one."""
+
+    def no_random(count: int) -> bytes:
+        raise RuntimeError(f"no {count} random bytes")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("schemory.storage.sqlite.opening.os.urandom", no_random)
+        with pytest.raises(RuntimeError, match="no 32 random bytes"):
+            SqliteStore.open(path, now=clock, ids=ids)
+    db = apsw.Connection(str(path))
+    assert db.pragma("user_version") == 0
+    db.close()
+    store = SqliteStore.open(path, now=clock, ids=ids)
+    assert len(store.cursor_key) == 32
+    store.close()

@@ -1,7 +1,7 @@
 """Bring a database file to this version's schema; recognise what is not ours and leave it alone."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import apsw
@@ -76,11 +76,19 @@ def migrate(
     *,
     now: Clock,
     steps: Sequence[Migration] | None = None,
+    finish: Callable[[apsw.Connection], object] | None = None,
 ) -> tuple[int, ...]:
     """Apply every missing step, all in one transaction, and log them; returns their versions.
 
     The caller holds the write queue; the version is read again under SQLite's own lock, so that
     of two programs that start together only one works.
+
+    Args:
+        db: The connection that writes.
+        location: What to call the file.
+        now: The clock of the log.
+        steps: Instead of the product's own.
+        finish: Writes, in the same transaction, what a store of this version cannot be without.
     """
     every = load_migrations() if steps is None else steps
     version = db.pragma("user_version")
@@ -98,6 +106,8 @@ def migrate(
                 (step.version, step.name, moment_text(now())),
             )
             db.pragma("user_version", step.version)
+        if finish is not None:
+            finish(db)
         db.execute("COMMIT")
     except BaseException:
         if not db.get_autocommit():

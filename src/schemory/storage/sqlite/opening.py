@@ -82,7 +82,11 @@ def create_or_migrate(db: apsw.Connection, target: Target, *, now: Clock) -> Non
             f"This file system cannot keep SQLite's write-ahead log: {target.location}",
             suggestions=["Put the store on a local disk with --db or MEMORY_DB_PATH."],
         )
-    migrate(db, target.location, now=now)
+    migrate(db, target.location, now=now, finish=_make_key)
+
+
+def _make_key(db: apsw.Connection) -> None:
+    # With the schema or not at all: whoever finds this version reads the key at once.
     db.execute(
         "INSERT INTO store_facts (name, value) VALUES ('cursor_key', ?) ON CONFLICT DO NOTHING",
         (os.urandom(32),),
