@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -142,7 +142,8 @@ def converse(greet: Callable[[Greeting], None], show: Callable[[Seen], None]) ->
 def _first(fault: BaseException) -> BaseException:
     """Return what went wrong first: the client's tasks report in groups within groups."""
     while isinstance(fault, BaseExceptionGroup):
-        fault = fault.exceptions[0]
+        group = cast("BaseExceptionGroup[BaseException]", fault)
+        fault = group.exceptions[0]
     return fault
 
 
