@@ -175,6 +175,42 @@ def test_no_argument_gets_into_the_audit_in_clear(notes: "Notes") -> None:
     assert rows[-1].result == {"outcome": "refused", "error_code": "INVALID_PARAM"}
 
 
+@pytest.mark.covers("memory.audit.redacted")
+@pytest.mark.parametrize(
+    "key",
+    ["source_type", "relation", "status", "mode", "direction", "format", "on_conflict", "entry_id"],
+)
+def test_a_credential_in_the_place_of_a_word_or_id_is_not_recorded(
+    notes: "Notes", key: str
+) -> None:
+    refused = Refused(operation="memory_add_entry", arguments={key: TOKEN})
+    notes.memory.record_refusal(notes.ref, refused)
+    (row,) = notes.audit()
+    assert TOKEN not in str((row.params, row.entry_id))
+    assert row.params[key] == {"field": key, "bytes": len(TOKEN), "chars": len(TOKEN)}
+
+
+@pytest.mark.covers("memory.audit.redacted")
+def test_a_credential_given_as_an_entrys_id_is_not_recorded(notes: "Notes") -> None:
+    with pytest.raises(NotFoundError):
+        notes.memory.invalidate_entry(notes.ref, TOKEN, by=notes.by)
+    (row,) = notes.audit()
+    assert row.entry_id is None
+    assert TOKEN not in str(row.params)
+
+
+@pytest.mark.covers("memory.audit.redacted")
+def test_a_word_that_is_none_of_the_allowed_is_free_text(notes: "Notes") -> None:
+    arguments = {"source_type": "hunter2hunter2", "relation": "blocks", "format": "csv"}
+    notes.memory.record_refusal(notes.ref, Refused(operation="x", arguments=arguments))
+    (row,) = notes.audit()
+    assert row.params == {
+        "source_type": digest("source_type", "hunter2hunter2"),
+        "relation": "blocks",
+        "format": digest("format", "csv"),
+    }
+
+
 @pytest.mark.covers("memory.audit.off")
 def test_the_audit_can_be_switched_off(open_notes: "NotesMaker", tmp_path: Path) -> None:
     notes = open_notes(audit=False, audit_file=tmp_path / "audit.jsonl")

@@ -6,6 +6,7 @@ from schemory.errors import NotFoundError, Problem
 from schemory.memory.faults import invalid
 from schemory.model.entry import Entry, Link
 from schemory.model.text import encodable, text_fault
+from schemory.safety.secrets import find_secrets
 from schemory.storage.memory_protocols import MemoryReader
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -13,8 +14,12 @@ _LONGEST_SHOWN = 80
 
 
 def known_id(text: str) -> str | None:
-    """Return `text` when it can be an id, for the audit; anything else may be free text."""
-    return text if _ID.fullmatch(text) else None
+    """Return `text` when it can be an id, for the audit; anything else may be free text.
+
+    A token with no blank in it has the form of an id, so what seems to be a credential is none.
+    """
+    is_id = _ID.fullmatch(text) and not find_secrets(text, precise_only=False)
+    return text if is_id else None
 
 
 def id_problem(field: str, text: str) -> Problem | None:

@@ -6,9 +6,11 @@ password could be guessed from it. Source: memory.md §8.
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from schemory.memory.find import known_id
+from schemory.memory.inputs import CROSS_PROJECT
+from schemory.model.entry import Relation, SourceType, Status
 from schemory.model.jsonvalue import Json, is_finite_number
 from schemory.model.text import encodable
 from schemory.safety.secrets import find_secrets
@@ -23,15 +25,20 @@ _PLAIN_KEYS = frozenset(
 )
 """Arguments that are numbers or switches."""
 
-_WORD_KEYS = frozenset(
-    {
-        *("entry_id", "source_entry_id", "target_entry_id", "link_id", "source_type", "relation"),
-        *("status", "mode", "direction", "format", "on_conflict", "kind"),
-    }
-)
-"""Arguments that are ids or one of a few words; anything else in their place is free text."""
+_ID_KEYS = frozenset({"entry_id", "source_entry_id", "target_entry_id", "link_id"})
+"""Arguments that are ids; anything else in their place is free text."""
 
-_WORD = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_WORDS: Mapping[str, frozenset[str]] = {
+    "source_type": frozenset(SourceType),
+    "relation": frozenset(Relation),
+    "status": frozenset({*Status, "any"}),
+    "mode": frozenset({"project", CROSS_PROJECT}),
+    "direction": frozenset({"in", "out", "both"}),
+    "format": frozenset({"json", "zip", "jsonl"}),
+    "on_conflict": frozenset({"fail", "merge", "replace"}),
+}
+"""Arguments that are one of a few words; anything else in their place is free text."""
+
 _MAX_ITEMS = 50
 
 
@@ -56,12 +63,18 @@ def holds_secret(arguments: Mapping[str, Json]) -> bool:
 def _redacted(key: str, value: Json, *, with_hashes: bool) -> Json:
     if key in _PLAIN_KEYS and (isinstance(value, bool) or is_finite_number(value)):
         return value
-    if key in _WORD_KEYS and isinstance(value, str) and _WORD.fullmatch(value):
+    if isinstance(value, str) and _is_plain_word(key, value):
         return value
     if isinstance(value, Sequence) and not isinstance(value, str):
         shown = value[:_MAX_ITEMS]
         return [_digest(f"{key}[{n}]", item, with_hashes) for n, item in enumerate(shown)]
     return _digest(key, value, with_hashes)
+
+
+def _is_plain_word(key: str, text: str) -> bool:
+    if key in _ID_KEYS:
+        return known_id(text) is not None
+    return text in _WORDS.get(key, ())
 
 
 def _digest(field: str, value: Json, with_hashes: bool) -> dict[str, Json]:  # noqa: FBT001 (private)
