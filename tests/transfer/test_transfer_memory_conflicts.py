@@ -14,6 +14,7 @@ from schemory.errors import (
     LimitExceededError,
     SchemoryError,
 )
+from schemory.memory.inputs import NewEntry, ProjectRef
 from schemory.memory.settings import Limits
 from schemory.model.entry import Entry, Status, Tag
 from schemory.transfer.memory.export import export_project
@@ -340,6 +341,23 @@ def test_where_a_project_lies_is_never_taken_from_a_file(box: "Box") -> None:
     assert stored is not None
     assert (stored.display_name, stored.canonical_path) == ("project", str(box.folder))
     assert (stored.git_remote, stored.metadata) == (None, {"language": "go"})
+
+
+@pytest.mark.covers("memory.transfer.import.origin")
+def test_a_project_known_by_its_id_alone_takes_its_name_from_the_file(
+    box: "Box", open_box: "BoxMaker"
+) -> None:
+    box.memory.add_entry(
+        box.ref, NewEntry(topic="t", content="c", source_type="decision", scope="s")
+    )
+    box.export()
+    other = open_box(allowed_roots=(str(box.folder),))
+    alone = ProjectRef(project_id="p")
+    import_project(other.memory, alone, str(box.folder / "out.json"))
+    with other.memory.store.read_memory("p") as reader:
+        stored = reader.find_project()
+    assert stored is not None
+    assert (stored.display_name, stored.canonical_path) == ("project", None)
 
 
 @pytest.mark.covers("memory.transfer.import.dry-run")

@@ -399,3 +399,15 @@ def test_a_member_far_longer_than_an_entry_may_be_is_refused_unread(open_box: "B
     assert "characters" in refusal(box, text).message
     lines = json.dumps(entry(content=long * 4)) + "\n{}"
     assert isinstance(refusal(box, lines, "in.jsonl"), LimitExceededError)
+
+
+@pytest.mark.covers("memory.transfer.import.bomb")
+def test_an_export_that_would_be_taken_for_a_bomb_is_not_packed(
+    box: "Box", other: "Box", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive_limits, "HARMLESS_BYTES", 10_000)
+    monkeypatch.setattr(archive_limits, "MAX_RATIO", 20)
+    box.put(box.make("a", "a" * 150_000))
+    box.export("out.zip")
+    assert (box.folder / "out.zip").stat().st_size > 150_000
+    assert other.take("out.zip").counts.inserted == 1

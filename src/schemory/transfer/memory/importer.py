@@ -198,13 +198,20 @@ class _Import:
         return loading
 
     def _keep_metadata(self, tx: MemoryTransaction, place: Place) -> None:
-        """Take what the file says of its project, where that is this one."""
+        """Take what the file says of its project, where that is this one.
+
+        Its name only where nobody knows a better one than the id.
+        """
         stored, told = tx.find_project(), self._loaded
-        is_ours = told.origin in {None, place.id}
-        if stored is None or not is_ours or not isinstance(told.metadata, dict):
+        if stored is None or told.origin not in {None, place.id}:
             return
-        if told.metadata != stored.metadata:
-            tx.put_project(replace(stored, metadata=told.metadata))
+        project = stored
+        if isinstance(told.metadata, dict):
+            project = replace(project, metadata=told.metadata)
+        if told.display_name is not None and stored.display_name in {None, place.id}:
+            project = replace(project, display_name=told.display_name)
+        if project != stored:
+            tx.put_project(project)
 
     def _counts(self) -> ImportCounts:
         count = self._scratch.entries.count
