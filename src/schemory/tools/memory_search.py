@@ -241,7 +241,7 @@ SEARCH_SPECS: Final = (
             "topics": NAMES,
             "left_out": LEFT_OUT,
             "ignored_words": TEXTS,
-            "projects_searched": COUNT,
+            "projects_searched": {"type": "integer", "minimum": 0},
         },
     ),
     MemorySpec(
