@@ -277,7 +277,7 @@ def test_either_argument_is_enough_and_none_means_the_servers_project(tmp_path: 
     assert resolve_server_project(None, None, ANYWHERE) is None
 
 
-@pytest.mark.parametrize("value", ["", "   ", "a\0b", "a\ud800"])
+@pytest.mark.parametrize("value", ["", "   ", "a\0b", "a\ud800", "a\nb", "a\tb", "a\u2028b"])
 @pytest.mark.covers("identity.arguments")
 def test_a_bad_project_id_is_refused(value: str) -> None:
     with pytest.raises(InvalidParamError):

@@ -176,7 +176,7 @@ def _env_id(env: ProjectEnv, max_chars: int) -> tuple[str | None, tuple[str, ...
             f"{PROJECT_ID} in the project's .env must not start with {GIT_PREFIX} or {PATH_PREFIX}",
             "Choose another id there, remove the line, or pass project_id.",
         )
-    fault = text_fault(text)
+    fault = _line_fault(text)
     if fault is None and text == DEFAULT_PROJECT:
         fault = f"must not be {DEFAULT_PROJECT!r}, which is reserved"
     if fault is None and len(text) > max_chars:
@@ -188,7 +188,7 @@ def _env_id(env: ProjectEnv, max_chars: int) -> tuple[str | None, tuple[str, ...
 
 def _checked_id(text: str, max_chars: int) -> str:
     composed = nfc(text.strip())
-    fault = "must not be empty or blank" if not composed else text_fault(composed)
+    fault = "must not be empty or blank" if not composed else _line_fault(composed)
     if fault is not None:
         raise _invalid("project_id", f"project_id {fault}")
     if len(composed) > max_chars:
@@ -196,6 +196,12 @@ def _checked_id(text: str, max_chars: int) -> str:
         problem = Problem(code=LimitExceededError.code, path="$.project_id", message=message)
         raise LimitExceededError(message, problems=[problem])
     return composed
+
+
+def _line_fault(text: str) -> str | None:
+    """Return why `text` is no id: answers show ids outside the marks that fence stored text."""
+    several = len(text.splitlines()) > 1 or "\t" in text
+    return text_fault(text) or ("must be one line without tabs" if several else None)
 
 
 def _missing_project() -> InvalidParamError:
