@@ -1,7 +1,7 @@
 """Import a graph file: read, match with what is stored, write in one transaction (graph.md §7)."""
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 
 
 @contextmanager
-def _no_collecting() -> Iterator[None]:
+def _no_collecting() -> Generator[None]:
     """Pause the search for circular garbage: here is none, among very many objects."""
     was_on = gc.isenabled()
     gc.disable()
