@@ -9,7 +9,7 @@ and `pickle` work, and type checkers see the standard library's own decorator.
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, FrozenInstanceError
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass  # noqa: PLC0414 (its users find it here)
@@ -90,7 +90,7 @@ _COMPARED: Final = dict[type, tuple[str, ...]]()
 
 def _values(self: Any) -> tuple[object, ...]:
     """Return what an instance is compared by."""
-    cls = cast("type[Any]", type(self))
+    cls: type[Any] = self.__class__
     names = _COMPARED.get(cls)
     if names is None:
         names = tuple(each.name for each in dataclasses.fields(cls) if each.compare)
