@@ -11,7 +11,6 @@ little by themselves and lean on their context more than long ones.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
 from enum import IntEnum
 from typing import TypeAlias
 
@@ -95,17 +94,21 @@ def rank(
     depth: int = CONTEXT_DEPTH,
 ) -> list[Ranked]:
     """Return the candidates, best first; each once, none added."""
-    best = sorted(candidates, key=_own_order)[:depth]
-    scores = {candidate.id: candidate.relevance for candidate in best}
-    leaders = _leaders(best)
+    in_order = sorted(candidates, key=_own_order)
+    scores = {candidate.id: candidate.relevance for candidate in in_order[:depth]}
+    leaders = _leaders(in_order[:depth])
     ranked = [
         _with_context(candidate, scores, leaders, neighbour_weight, parent_weight)
-        for candidate in candidates
+        for candidate in in_order
     ]
     # Entries that hold more of the query stand above all others, whatever their context.
     step = max((r.score for r in ranked), default=0.0)
-    lifted = (replace(r, score=r.score + r.candidate.held * step) for r in ranked)
-    return sorted(lifted, key=lambda r: (-r.score, *_own_order(r.candidate)))
+    lifted = [
+        Ranked(r.candidate, r.score + r.candidate.held * step, r.from_neighbour, r.from_parent)
+        for r in ranked
+    ]
+    # The sort is stable: equal scores keep the order that the entries have by themselves.
+    return sorted(lifted, key=lambda r: -r.score)
 
 
 def common_terms(frequencies: Mapping[str, int], entries: int) -> frozenset[str]:

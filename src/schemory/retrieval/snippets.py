@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from schemory.retrieval.query import SearchQuery
 from schemory.retrieval.tokens import run_terms, spaceless_terms, whole_terms, word_terms
-from schemory.retrieval.words import Run, find_runs, split_identifier
+from schemory.retrieval.words import Run, pattern_for, split_identifier
 
 MARK_START = ">>>"
 MARK_END = "<<<"
@@ -34,11 +34,13 @@ def find_hits(text: str, query: SearchQuery) -> Iterator[Hit]:
     """Yield what `text` holds of the query's words, in order, without overlaps."""
     terms = frozenset(query.terms)
     prefixes = tuple(term for word in query.words if word.is_prefix for term in word.whole)
-    for run in find_runs(text):
-        if run.is_spaceless:
+    # Most words are no hit: they are told by one look, before anything is built for them.
+    for found in pattern_for(text).finditer(text):
+        if found.lastgroup == "spaceless":
+            run = Run(*found.span(), found.group(), is_spaceless=True)
             yield from _spaceless_hits(run, terms, prefixes)
-        else:
-            yield from _run_hits(run, terms)
+        elif not terms.isdisjoint(run_terms(found.group())):
+            yield from _run_hits(Run(*found.span(), found.group(), is_spaceless=False), terms)
 
 
 def make_snippet(text: str, query: SearchQuery, max_chars: int = SNIPPET_CHARS) -> str:

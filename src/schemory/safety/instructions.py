@@ -27,14 +27,23 @@ def gives_orders(text: str) -> bool:
         return True
     plain = _normalised(text)
     flat = plain.replace("\n", " ")
-    if any(_stands_in(order, plain, flat) for order in STRONG):
+    present = frozenset([word for word in _words_of_orders() if word in flat])
+    if not present:
+        return False
+    if any(_stands_in(order, plain, present) for order in STRONG):
         return True
-    return sum(_stands_in(order, plain, flat) for order in WEAK) >= _WEAK_ORDERS_NEEDED
+    return sum(_stands_in(order, plain, present) for order in WEAK) >= _WEAK_ORDERS_NEEDED
 
 
-def _stands_in(order: Order, plain: str, flat: str) -> bool:
+def _stands_in(order: Order, plain: str, present: frozenset[str]) -> bool:
     words, pattern = _prepared(order)
-    return any(word in flat for word in words) and _compiled(pattern).search(plain) is not None
+    return not present.isdisjoint(words) and _compiled(pattern).search(plain) is not None
+
+
+@cache
+def _words_of_orders() -> tuple[str, ...]:
+    """Return every word without which no order stands in a text, each once."""
+    return tuple(dict.fromkeys(word for order in (*STRONG, *WEAK) for word in _prepared(order)[0]))
 
 
 def _hidden_letters(text: str) -> str:
