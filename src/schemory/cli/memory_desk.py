@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from schemory.cli.command import Request
+from schemory.cli.memory_hints import advise_for_shell
 from schemory.cli.output import Output, Style
 from schemory.errors import SchemoryError, UsageError
 from schemory.model.author import Author
@@ -87,13 +88,16 @@ def desk(request: Request) -> Generator[Desk]:
 
 
 def told(run: Callable[[Request], int]) -> Callable[[Request], int]:
-    """Return `run` with its refusals in the memory's shape where programs read."""
+    """Return `run` with its refusals for whoever reads: the memory's shape, or flags to use."""
 
     def run_told(request: Request) -> int:
         try:
             return run(request)
         except SchemoryError as error:
-            if not request.out.is_json or isinstance(error, UsageError):
+            if isinstance(error, UsageError):
+                raise
+            if not request.out.is_json:
+                advise_for_shell(error)
                 raise
             from schemory.cli.faults import exit_code  # noqa: PLC0415 (only for errors)
             from schemory.tools.memory_replies import memory_error  # noqa: PLC0415 (as above)

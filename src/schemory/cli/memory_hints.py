@@ -1,0 +1,53 @@
+"""Says what the memory's tools advise in the words of the command line."""
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from schemory.errors import SchemoryError
+
+_FLAGS: Final = {
+    "confirm=true": "--yes",
+    "confirm_replace=true": "--yes",
+    "allow_secret=true": "--allow-secret",
+    "overwrite=true": "--overwrite",
+    "dedupe=false": "--no-dedupe",
+    "on_conflict=merge": "--on-conflict merge",
+    "mode=cross_project": "--all-projects",
+}
+_COMMANDS: Final = {
+    "memory_search": "search",
+    "memory_read_entry": "show",
+    "memory_update_entry": "edit",
+    "memory_invalidate_entry": "invalidate",
+    "memory_delete_entry": "delete",
+    "memory_list_entry_links": "link",
+    "memory_unlink_entries": "link --remove",
+    "memory_export_project": "export",
+}
+_ARGUMENT = re.compile("|".join(rf"\b{re.escape(flag)}" for flag in _FLAGS))
+_CALL = re.compile(r": memory_\w+ \{[^}]*\}")
+_TOOL = re.compile(r"\bmemory_[a-z_]+\b")
+
+
+def advise_for_shell(error: SchemoryError) -> None:
+    """Put the advice of a refusal, and of each of its problems, in the command line's words."""
+    error.suggestions = tuple(map(shell_hint, error.suggestions))
+    error.problems = tuple(
+        replace(each, suggestion=shell_hint(each.suggestion)) if each.suggestion else each
+        for each in error.problems
+    )
+
+
+def shell_hint(hint: str) -> str:
+    """Return a tool's advice with flags and commands in the place of arguments and tools.
+
+    >>> shell_hint("Pass overwrite=true, or look with memory_search.")
+    'Pass --overwrite, or look with `schemory search`.'
+    """
+    flagged = _ARGUMENT.sub(lambda found: _FLAGS[found.group()], _CALL.sub("", hint))
+    return _TOOL.sub(lambda found: _command(found.group()), flagged)
+
+
+def _command(tool: str) -> str:
+    return f"`schemory {_COMMANDS[tool]}`" if tool in _COMMANDS else tool

@@ -1,0 +1,26 @@
+"""Refusals of the memory's commands name flags and commands, not tool arguments."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Runner
+
+
+@pytest.mark.covers("cli.memory.hints")
+def test_a_refusal_names_the_flag_that_allows_it(cli: "Runner", home: Path) -> None:
+    added = cli("add", "A walrus.", "--scope", "a", "--topic", "t")
+    entry_id = added.out.split()[1]
+    refused = cli("delete", entry_id)
+    assert refused.code == 1
+    assert "Pass --yes" in refused.err
+    assert "confirm=true" not in refused.err
+    assert cli("export", "notes.json").code == 0
+    again = cli("export", "notes.json")
+    assert "Pass --overwrite" in again.err
+    assert (home / "notes.json").is_file()
+    missing = cli("show", "nope")
+    assert "`schemory search`" in missing.err
+    assert "--all-projects" in missing.err
