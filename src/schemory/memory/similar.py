@@ -3,24 +3,30 @@
 Source: retrieval.md, last paragraph.
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Hashable, Iterable, Sequence
+from functools import cache
+from itertools import pairwise
 
 from schemory.memory.faults import invalid, refuse
+from schemory.memory.filters import statuses_of
 from schemory.memory.find import get_entry
 from schemory.memory.inputs import ProjectRef, SimilarRequest
 from schemory.memory.limiting import limited
 from schemory.memory.results import SimilarEntry, SimilarFound
 from schemory.memory.work import Work
 from schemory.model.entry import Entry, Status
+from schemory.retrieval.folding import fold_word
 from schemory.retrieval.query import SearchQuery
 from schemory.retrieval.snippets import make_snippet
-from schemory.retrieval.tokens import iter_terms
+from schemory.retrieval.tokens import spaceless_terms
+from schemory.retrieval.words import find_runs
 from schemory.storage.memory_protocols import EntryFilter, MemoryReader, TermGroup
 
 NEAR_DUPLICATE = 0.4
 """From this similarity on a new entry is told its twin.
 
-Of the fixture of the tests reworded twins have 0.45 and more, other notes on one subject 0.29 and
+Of the fixture of the tests reworded twins have 0.5 and more, other notes on one subject 0.29 and
 less; of 1,500 paragraphs of an encyclopedia only those that are there twice have more than 0.25.
 """
 
@@ -31,7 +37,7 @@ _RARE_TERMS_AT_WRITE = 8
 _RARE_TERMS = 16
 _LOOKED_UP = 64
 _MAX_WORDS = 5_000
-_RUN_LENGTHS = (1, 2, 3)
+_ROOM = 0.5
 
 
 def find_similar(work: Work, ref: ProjectRef, request: SimilarRequest) -> SimilarFound:
@@ -44,15 +50,19 @@ def find_similar(work: Work, ref: ProjectRef, request: SimilarRequest) -> Simila
         if request.entry_id is not None:
             entry = get_entry(reading.reader, request.entry_id)
             text, own = entry.content, entry.id
-        statuses = () if request.status is None else (request.status,)
         found = _most_similar(
-            reading.reader, text, statuses, terms=_RARE_TERMS, candidates=max(_CANDIDATES, limit)
+            reading.reader,
+            text,
+            statuses_of(request.status),
+            terms=_RARE_TERMS,
+            candidates=max(_CANDIDATES, limit),
+            at_least=_LEAST_SIMILAR,
         )
-        results = [s for s in found if s.entry.id != own and s.similarity >= _LEAST_SIMILAR]
+        others = [one for one in found if one[1].id != own]
         return SimilarFound(
             project=reading.place.project,
             warnings=reading.told(),
-            results=tuple(results[:limit]),
+            results=_shown(others[:limit]),
         )
 
 
@@ -66,8 +76,9 @@ def near_duplicates(
         (Status.ACTIVE,),
         terms=_RARE_TERMS_AT_WRITE,
         candidates=_CANDIDATES_AT_WRITE,
+        at_least=NEAR_DUPLICATE,
     )
-    return tuple(s for s in found if s.similarity >= NEAR_DUPLICATE and s.entry.id != without)
+    return _shown(one for one in found if one[1].id != without)
 
 
 def twin_warning(twin: SimilarEntry) -> str:
@@ -87,26 +98,31 @@ def similarity(first: Sequence[str], second: Sequence[str]) -> float:
     >>> similarity(["a", "b", "c"], ["a", "b", "c"]), similarity(["a"], ["b"])
     (1.0, 0.0)
     """
-    runs, others = _runs(first), _runs(second)
-    if not runs or not others:
-        return 0.0
-    shared = len(runs & others)
-    return shared / (len(runs) + len(others) - shared)
+    return _share(_runs(first), _runs(second))
 
 
 def words_of(text: str) -> list[str]:
-    """Return the folded words of a text in order; scripts without spaces give pairs."""
+    """Return the folded words of a text in order; scripts without spaces give pairs.
+
+    Identifiers are cut at every sign, so that `a.b` and `a b` are the same words.
+    """
+    if text.isascii():
+        return _plain_words().findall(text.lower())[:_MAX_WORDS]
     words: list[str] = []
-    for terms in iter_terms(text):
-        # Of a word the first term is the word itself; a spaceless run is all pairs but the last.
-        words += terms[:1] if terms[0].isascii() or len(terms) == 1 else _pairs_or_word(terms)
+    for run in find_runs(text):
+        if run.is_spaceless:
+            pairs = spaceless_terms(run.text)
+            words += pairs[:-1] or pairs
+        else:
+            words += _plain_words().findall(fold_word(run.text))
         if len(words) >= _MAX_WORDS:
             break
     return words[:_MAX_WORDS]
 
 
-def _pairs_or_word(terms: tuple[str, ...]) -> tuple[str, ...]:
-    return terms[:1] if len(terms[-1]) > 1 else terms[:-1]
+@cache
+def _plain_words() -> re.Pattern[str]:
+    return re.compile(r"[^\W_]+")
 
 
 def _most_similar(
@@ -116,15 +132,38 @@ def _most_similar(
     *,
     terms: int,
     candidates: int,
-) -> list[SimilarEntry]:
+    at_least: float,
+) -> list[tuple[float, Entry]]:
+    """Return entries with their similarity to `text`, most alike first."""
     words = words_of(text)
-    rare = _rarest(reader, words, terms)
-    groups = [TermGroup(whole=(term,)) for term in rare]
+    groups = [TermGroup(whole=(term,)) for term in _rarest(reader, words, terms)]
     if not groups:
         return []
+    runs = _runs(words)
     matches = reader.match(groups, EntryFilter(statuses=statuses), limit=candidates).matches
-    entries = reader.find_entries(match.id for match in matches)
-    return _judged(words, entries.values())
+    judged = [
+        (round(_share(runs, _runs(words_of(entry.content))), 3), entry)
+        for entry in reader.find_entries(match.id for match in matches).values()
+        if _may_be_alike(len(text), len(entry.content), at_least)
+    ]
+    alike = [one for one in judged if one[0] >= at_least]
+    return sorted(alike, key=lambda one: (-one[0], one[1].id))
+
+
+def _may_be_alike(chars: int, others: int, at_least: float) -> bool:
+    """Return whether lengths allow that similarity, with room for words of unlike length."""
+    return min(chars, others) >= max(chars, others) * at_least * _ROOM
+
+
+def _shown(found: Iterable[tuple[float, Entry]]) -> tuple[SimilarEntry, ...]:
+    return tuple(
+        SimilarEntry(
+            entry=entry,
+            similarity=share,
+            snippet=make_snippet(entry.content, SearchQuery("")),
+        )
+        for share, entry in found
+    )
 
 
 def _rarest(reader: MemoryReader, words: Sequence[str], count: int) -> list[str]:
@@ -138,21 +177,11 @@ def _rarest(reader: MemoryReader, words: Sequence[str], count: int) -> list[str]
     return sorted(known, key=lambda word: (frequencies[word], -len(word), word))[:count]
 
 
-def _judged(words: Sequence[str], entries: Iterable[Entry]) -> list[SimilarEntry]:
-    judged = [
-        SimilarEntry(
-            entry=entry,
-            similarity=round(similarity(words, words_of(entry.content)), 3),
-            snippet=make_snippet(entry.content, SearchQuery("")),
-        )
-        for entry in entries
-    ]
-    return sorted(judged, key=lambda s: (-s.similarity, s.entry.id))
+def _share(runs: set[Hashable], others: set[Hashable]) -> float:
+    shared = len(runs & others)
+    return shared / (len(runs) + len(others) - shared) if shared else 0.0
 
 
-def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
-    return {
-        tuple(words[at : at + length])
-        for length in _RUN_LENGTHS
-        for at in range(len(words) - length + 1)
-    }
+def _runs(words: Sequence[str]) -> set[Hashable]:
+    """Return all runs of one, two and three words, each once."""
+    return {*words, *pairwise(words), *zip(words, words[1:], words[2:], strict=False)}
