@@ -3,9 +3,9 @@
 import os
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from schemory.config import editor_command
 from schemory.errors import UsageError
@@ -80,7 +80,7 @@ def edited(text: str) -> tuple[str, Path]:
 
 def _shown(value: Any) -> str:
     if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))
+        return ", ".join(map(str, cast("Sequence[object]", value)))
     return "" if value is None else " ".join(str(value).split())
 
 
