@@ -316,6 +316,30 @@ def test_a_search_for_nothing_finds_nothing(
         assert reader.index_state() is IndexState.SOUND
 
 
+@pytest.mark.covers("memory.store.match.empty")
+def test_a_group_that_asks_for_nothing_counts_for_nothing(
+    memory_store: MemoryStore, new_entry: EntryMaker
+) -> None:
+    insert(memory_store, new_entry("alpha"), new_entry("beta"))
+    with memory_store.read_memory("p") as reader:
+        alone = reader.match(groups_of("alpha"), EVERYTHING, limit=5)
+        padded = reader.match([TermGroup(), *groups_of("alpha")], EVERYTHING, limit=5)
+    assert padded.matches == alone.matches
+    assert padded.document_frequency == (0, 1)
+
+
+@pytest.mark.covers("memory.store.match.frequency")
+def test_a_frequency_follows_when_a_word_first_comes_in(
+    memory_store: MemoryStore, new_entry: EntryMaker
+) -> None:
+    insert(memory_store, *(new_entry("alpha") for _ in range(200)))
+    with memory_store.read_memory("p") as reader:
+        assert reader.document_frequencies(["beta"]) == {"beta": 0}
+    insert(memory_store, new_entry("alpha beta", id="both"))
+    matches = found(memory_store, "alpha beta", limit=3)
+    assert [m.id for m in matches if m.holds is Holds.EXACT] == ["both"]
+
+
 @pytest.mark.covers("memory.store.match.follows")
 def test_a_search_follows_every_change_also_inside_the_transaction(
     memory_store: MemoryStore, new_entry: EntryMaker

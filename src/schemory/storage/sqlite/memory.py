@@ -1,6 +1,7 @@
 """Reading one project's memory at one moment (storage.memory_protocols.MemoryReader)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import apsw
 
@@ -109,19 +110,21 @@ class SqliteMemoryReader:
     ) -> Matches:
         """Return the best candidates that have any term, and hold every required group."""
         figures = self._figures()
-        if not figures.entries or not any(map(terms_of, groups)):
+        asking = {i: group for i, group in enumerate(groups) if terms_of(group)}
+        if not figures.entries or not asking:
             frequency = (0,) * len(groups)
             return Matches(matches=(), entries=figures.entries, document_frequency=frequency)
         search = Search(
             space=self._space,
             project_id=self._project_id,
-            groups=tuple(groups),
+            groups=tuple(asking.values()),
             wanted=entry_filter,
             limit=limit,
             weights=weights,
             verify=verify,
         )
-        return find_matches(search, figures, self._terms, self._rules_state())
+        found = find_matches(search, figures, self._terms, self._rules_state())
+        return found if len(asking) == len(groups) else _spread(found, list(asking), len(groups))
 
     def held_groups(
         self, groups: Sequence[TermGroup], ids: Iterable[str]
@@ -139,11 +142,12 @@ class SqliteMemoryReader:
         if not figures.entries:
             return dict.fromkeys(wanted, 0)
         try:
-            return figures.frequencies(wanted)
+            found = figures.frequencies((term, False) for term in wanted)
         except apsw.Error as error:
             if is_index_fault(error):
                 return dict.fromkeys(wanted, 0)
             raise
+        return {term: count for (term, _), count in found.items()}
 
     def _figures(self) -> Figures:
         statistics = Statistics() if self._statistics is None else self._statistics
@@ -225,3 +229,13 @@ class SqliteMemoryReader:
     def commits(self, *, after_seq: int = 0, limit: int) -> tuple[Commit, ...]:
         """Return committed transactions, the graph's too, in order after `after_seq`."""
         return ledger.commits(self._space, after_seq, limit)
+
+
+def _spread(found: Matches, asking: Sequence[int], count: int) -> Matches:
+    """Return what was told of the groups that ask for something, told of all of them."""
+    frequency = dict(zip(asking, found.document_frequency, strict=True))
+    return replace(
+        found,
+        document_frequency=tuple(frequency.get(i, 0) for i in range(count)),
+        unselective=frozenset(asking[i] for i in found.unselective),
+    )

@@ -9,7 +9,7 @@ from schemory.storage.memory_protocols import IndexTerms, TermGroup
 from schemory.storage.sqlite.memory_index import for_project, is_index_fault
 from schemory.storage.sqlite.memory_match import answers_for
 from schemory.storage.sqlite.memory_scan import held_without_index
-from schemory.storage.sqlite.memory_terms import each_phrase, held_by, terms_of
+from schemory.storage.sqlite.memory_terms import Phrase, each_phrase, held_by, quoted, terms_of
 from schemory.storage.sqlite.rows import Row
 from schemory.storage.sqlite.space import Space, id_list
 
@@ -30,7 +30,8 @@ def held_groups(
     """Return which groups each entry holds."""
     if not row_ids or not any(map(terms_of, groups)):
         return dict.fromkeys(row_ids, frozenset[int]())
-    phrases, expression = each_phrase(groups)
+    phrases = each_phrase(groups)
+    expression = " OR ".join(map(quoted, phrases))
     sql = for_project(_HELD, space.number)
     try:
         rows: list[Row] = list(space.db.execute(sql, (expression, id_list(row_ids))))
@@ -45,8 +46,6 @@ def held_groups(
     return held
 
 
-def _held(
-    groups: Sequence[TermGroup], phrases: Sequence[tuple[str, bool]], marks: bytes
-) -> frozenset[int]:
+def _held(groups: Sequence[TermGroup], phrases: Sequence[Phrase], marks: bytes) -> frozenset[int]:
     there = {phrase for phrase, mark in zip(phrases, marks, strict=True) if mark}
     return held_by(groups, lambda term, is_prefix: (term, is_prefix) in there)

@@ -20,6 +20,8 @@ from schemory.storage.sqlite.memory_scan import scan
 from schemory.storage.sqlite.memory_search import FACTS, Search, match_of, original_texts
 from schemory.storage.sqlite.memory_statistics import Figures
 from schemory.storage.sqlite.memory_terms import (
+    Phrase,
+    each_phrase,
     group_frequency,
     has_identifier,
     match_all,
@@ -89,16 +91,16 @@ class _Indexed:
         """Return the candidates; an index at fault raises apsw's error."""
         search = self._search
         groups = search.groups
-        every = [term for group in groups for term in terms_of(group)]
-        frequencies = self._figures.frequencies(every)
+        frequencies = self._figures.frequencies(each_phrase(groups))
+        in_entries = tuple(group_frequency(group, frequencies) for group in groups)
         common = self._common(frequencies)
         # A lone word is held by whatever has a term of it; a lone identifier also by a part only.
         is_plain = len(groups) == 1 and not groups[0].parts
         scores = self._best(match_any(groups, common))
         holds = dict.fromkeys(scores, Holds.ALL if is_plain else Holds.SOME)
-        if not is_plain:
+        if not is_plain and all(in_entries):
             self._raise(scores, holds, match_all(groups), Holds.ALL)
-        if has_identifier(groups):
+        if has_identifier(groups) and all(in_entries):
             self._raise(scores, holds, match_exact(groups), Holds.EXACT)
         else:
             full = Holds.EXACT
@@ -108,19 +110,19 @@ class _Indexed:
         return Matches(
             matches=tuple(side_by_side(search.space, matches, search.wanted.statuses)),
             entries=self._figures.entries,
-            document_frequency=tuple(group_frequency(group, frequencies) for group in groups),
+            document_frequency=in_entries,
             unselective=frozenset(
                 i for i, group in enumerate(groups) if common.issuperset(terms_of(group))
             ),
             is_partial=self._is_partial,
         )
 
-    def _common(self, frequencies: Mapping[str, int]) -> frozenset[str]:
+    def _common(self, frequencies: Mapping[Phrase, int]) -> frozenset[str]:
         """Return the terms that are too common to select, where others remain."""
         if self._figures.entries < COMMON_FROM_ENTRIES:
             return frozenset()
         most = self._figures.entries * COMMON_SHARE
-        common = frozenset(term for term, count in frequencies.items() if count > most)
+        common = frozenset(term for (term, _), count in frequencies.items() if count > most)
         return common if any(0 < n <= most for n in frequencies.values()) else frozenset()
 
     def _raise(

@@ -6,6 +6,7 @@ from typing import Final
 
 from schemory.model.frozen import dataclass
 from schemory.storage.sqlite.memory_index import count_entries, for_project
+from schemory.storage.sqlite.memory_terms import Phrase, quoted
 from schemory.storage.sqlite.space import Space
 
 _MOST_PROJECTS: Final = 64
@@ -20,7 +21,7 @@ class _Known:
     seq: int = -1
     entries: int = 0
     counted_at: int = 0
-    frequencies: dict[str, int] = field(default_factory=dict[str, int])
+    frequencies: dict[Phrase, int] = field(default_factory=dict[Phrase, int])
 
 
 class Statistics:
@@ -57,21 +58,23 @@ class Figures:
 
     space: Space
     entries: int
-    known: dict[str, int]
+    known: dict[Phrase, int]
 
-    def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
-        """Return in how many entries each term stands.
+    def frequencies(self, phrases: Iterable[Phrase]) -> dict[Phrase, int]:
+        """Return in how many entries each term, or anything that begins with it, stands.
+
+        A 0 is always exact.
 
         Raises:
             apsw.Error: The index is damaged or missing.
         """
         sql = for_project(_COUNT, self.space.number)
-        found: dict[str, int] = {}
-        for term in dict.fromkeys(terms):
-            if term not in self.known:
-                quoted = '"' + term.replace('"', '""') + '"'
-                self.known[term] = int(self.space.db.execute(sql, (quoted,)).get)
-            found[term] = self.known[term]
+        found: dict[Phrase, int] = {}
+        for phrase in phrases:
+            count = self.known.get(phrase, 0)
+            if not count:
+                count = self.known[phrase] = int(self.space.db.execute(sql, (quoted(phrase),)).get)
+            found[phrase] = count
         return found
 
 

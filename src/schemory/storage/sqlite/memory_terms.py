@@ -13,6 +13,9 @@ from schemory.storage.memory_protocols import Holds, TermGroup
 Has: TypeAlias = Callable[[str, bool], bool]
 """Whether a term (True: anything that begins with it) is there."""
 
+Phrase: TypeAlias = tuple[str, bool]
+"""A term, and whether anything that begins with it is meant."""
+
 
 def terms_of(group: TermGroup) -> tuple[str, ...]:
     """Return every term of a group, each once, the word itself first."""
@@ -39,7 +42,7 @@ def match_any(groups: Sequence[TermGroup], without: Collection[str] = ()) -> str
 
 def _any_of(groups: Iterable[TermGroup], without: Collection[str]) -> str:
     asked = dict.fromkeys(
-        _quoted(term, is_prefix=group.is_prefix and term in group.whole)
+        quoted((term, group.is_prefix and term in group.whole))
         for group in groups
         for term in terms_of(group)
         if term not in without
@@ -73,11 +76,11 @@ def _whole_or_parts(group: TermGroup) -> str:
 
 
 def _wholes(group: TermGroup) -> str:
-    return _joined([_quoted(term, is_prefix=group.is_prefix) for term in group.whole], "OR")
+    return _joined([quoted((term, group.is_prefix)) for term in group.whole], "OR")
 
 
 def _all_parts(group: TermGroup) -> str:
-    parts = (_joined([_quoted(term, is_prefix=False) for term in p], "OR") for p in group.parts)
+    parts = (_joined([quoted((term, False)) for term in part], "OR") for part in group.parts)
     return _joined(list(parts), "AND")
 
 
@@ -85,26 +88,27 @@ def _joined(expressions: list[str], word: str) -> str:
     return expressions[0] if len(expressions) == 1 else f"({f' {word} '.join(expressions)})"
 
 
-def _quoted(term: str, *, is_prefix: bool) -> str:
-    quoted = '"' + term.replace('"', '""') + '"'
-    return f"{quoted}*" if is_prefix else quoted
+def quoted(phrase: Phrase) -> str:
+    """Return the full-text expression for a term."""
+    term, is_prefix = phrase
+    text = '"' + term.replace('"', '""') + '"'
+    return f"{text}*" if is_prefix else text
 
 
-def each_phrase(groups: Sequence[TermGroup]) -> tuple[list[tuple[str, bool]], str]:
-    """Return every (term, is a prefix) of the groups, and the expression with these phrases."""
-    asked = dict.fromkeys(
+def each_phrase(groups: Iterable[TermGroup]) -> list[Phrase]:
+    """Return every phrase of the groups, each once."""
+    asked = (
         (term, group.is_prefix and term in group.whole)
         for group in groups
         for term in terms_of(group)
     )
-    phrases = list(asked)
-    return phrases, " OR ".join(_quoted(term, is_prefix=prefix) for term, prefix in phrases)
+    return list(dict.fromkeys(asked))
 
 
-def group_frequency(group: TermGroup, frequencies: Mapping[str, int]) -> int:
-    """Return in how many entries a group stands at least, from its terms' frequencies."""
-    whole = max((frequencies.get(term, 0) for term in group.whole), default=0)
-    parts = [max((frequencies.get(term, 0) for term in part), default=0) for part in group.parts]
+def group_frequency(group: TermGroup, frequencies: Mapping[Phrase, int]) -> int:
+    """Return in how many entries a group stands at least; 0 = no entry can hold it."""
+    whole = max((frequencies.get((t, group.is_prefix), 0) for t in group.whole), default=0)
+    parts = [max((frequencies.get((t, False), 0) for t in part), default=0) for part in group.parts]
     return max(whole, min(parts, default=0))
 
 
