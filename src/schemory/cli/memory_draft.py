@@ -50,10 +50,10 @@ def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict
     return {key: value for key, value in after.items() if value != (before.get(key) or None)}
 
 
-def edited(text: str) -> tuple[str, Path]:
+def edited(text: str, *, ends_a_line: bool) -> tuple[str, Path]:
     """Return `text` after a person has edited it, and the file that holds it.
 
-    A last line break that the editor has added does not count.
+    Unless its content `ends_a_line`, a last line break is the editor's own and does not count.
 
     Raises:
         UsageError: The editor cannot be started, or failed.
@@ -73,9 +73,7 @@ def edited(text: str) -> tuple[str, Path]:
     if done.returncode:
         raise UsageError(f"the editor ended with code {done.returncode}; your text is in {name}")
     now = file.read_bytes().decode("utf-8", "replace")
-    if not text.endswith("\n") and now.endswith("\n"):
-        now = now[:-1]
-    return now, file
+    return now if ends_a_line else now.removesuffix("\n"), file
 
 
 def _shown(value: Any) -> str:

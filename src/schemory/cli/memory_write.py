@@ -105,7 +105,8 @@ def _require_person(request: Request) -> None:
 
 def _edit_and(entry: Mapping[str, Any], store: Callable[[dict[str, Any]], Answer]) -> Answer:
     """Have a person edit an entry and store it; a text that is refused is not lost."""
-    text, file = edited(draft_of(entry))
+    ends_a_line = str(entry.get("content", "")).endswith("\n")
+    text, file = edited(draft_of(entry), ends_a_line=ends_a_line)
     try:
         answer = store(fields_of(text))
     except SchemoryError as error:
