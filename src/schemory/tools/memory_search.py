@@ -153,7 +153,8 @@ def _page_text(
             if names:
                 text += f"\n{key.title()} there are:\n{names_text(names)}"
         return with_warnings(text, page.warnings)
-    parts = [f"{_counted(len(wires))} in {where}. {DATA_NOTE}"]
+    order = "best" if "match" in wires[0] else "newest"
+    parts = [f"{_counted(len(wires), order)} in {where}. {DATA_NOTE}"]
     is_cross = page.project is None
     parts += [hit_text(wire, n, with_project=is_cross) for n, wire in enumerate(wires, 1)]
     parts.append(hints_text(wires))
@@ -162,8 +163,8 @@ def _page_text(
     return with_warnings("\n".join(parts), page.warnings)
 
 
-def _counted(number: int) -> str:
-    return "1 entry" if number == 1 else f"{number} entries, best first,"
+def _counted(number: int, order: str) -> str:
+    return "1 entry" if number == 1 else f"{number} entries, {order} first,"
 
 
 def _left_out_wire(each: LeftOut) -> dict[str, Json]:
