@@ -108,6 +108,8 @@ def _not_yours(allowed: tuple[str, ...]) -> InvalidParamError:
 
 
 def _limits(settings: MemorySettings, project: ProjectIdentity) -> tuple[Limits, tuple[str, ...]]:
+    if not (settings.folder_env or project.settings):
+        return settings.limits, ()
     current = settings.limits.by_key()
     warnings: list[str] = []
     for env in (settings.folder_env, project.settings):

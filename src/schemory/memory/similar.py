@@ -6,7 +6,7 @@ Source: retrieval.md, last paragraph.
 import re
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from schemory.memory.faults import invalid, refuse
 from schemory.memory.filters import statuses_of
@@ -19,8 +19,8 @@ from schemory.model.entry import Entry, Status
 from schemory.retrieval.folding import fold_word
 from schemory.retrieval.query import SearchQuery
 from schemory.retrieval.snippets import make_snippet
-from schemory.retrieval.tokens import spaceless_terms
-from schemory.retrieval.words import find_runs
+from schemory.retrieval.tokens import iter_terms, spaceless_terms
+from schemory.retrieval.words import find_runs, has_spaceless
 from schemory.storage.memory_protocols import EntryFilter, MemoryReader, TermGroup
 
 NEAR_DUPLICATE = 0.4
@@ -33,9 +33,11 @@ less; of 1,500 paragraphs of an encyclopedia only those that are there twice hav
 _LEAST_SIMILAR = 0.05
 _CANDIDATES_AT_WRITE = 10
 _CANDIDATES = 50
-_RARE_TERMS_AT_WRITE = 8
-_RARE_TERMS = 16
-_LOOKED_UP = 64
+_RARE_TERMS_AT_WRITE = 5
+_RARE_TERMS = 12
+_LOOKED_UP = 2  # for each term that is wanted
+_FEWEST_TERMS = 3
+_MOST_READ = 500  # entries that the terms stand in, counted for each
 _MAX_WORDS = 5_000
 _ROOM = 0.5
 
@@ -106,8 +108,8 @@ def words_of(text: str) -> list[str]:
 
     Identifiers are cut at every sign, so that `a.b` and `a b` are the same words.
     """
-    if text.isascii():
-        return _plain_words().findall(text.lower())[:_MAX_WORDS]
+    if not has_spaceless(text):
+        return _plain_words().findall(fold_word(text))[:_MAX_WORDS]
     words: list[str] = []
     for run in find_runs(text):
         if run.is_spaceless:
@@ -135,11 +137,10 @@ def _most_similar(
     at_least: float,
 ) -> list[tuple[float, Entry]]:
     """Return entries with their similarity to `text`, most alike first."""
-    words = words_of(text)
-    groups = [TermGroup(whole=(term,)) for term in _rarest(reader, words, terms)]
+    groups = [TermGroup(whole=(term,)) for term in _rarest(reader, text, terms)]
     if not groups:
         return []
-    runs = _runs(words)
+    runs = _runs(words_of(text))
     matches = reader.match(groups, EntryFilter(statuses=statuses), limit=candidates).matches
     judged = [
         (round(_share(runs, _runs(words_of(entry.content))), 3), entry)
@@ -166,15 +167,29 @@ def _shown(found: Iterable[tuple[float, Entry]]) -> tuple[SimilarEntry, ...]:
     )
 
 
-def _rarest(reader: MemoryReader, words: Sequence[str], count: int) -> list[str]:
-    """Return the words that stand in the fewest entries, of those that stand in any.
+def _rarest(reader: MemoryReader, text: str, most: int) -> list[str]:
+    """Return the terms that stand in the fewest entries, of those that stand in any.
 
-    Long words are looked up first, since those are rare more often.
+    Long ones are looked up, since those are rare more often; where even those are common, fewer
+    have to do, so that the work stays bounded.
     """
-    asked = sorted(dict.fromkeys(words), key=lambda word: (-len(word), word))[:_LOOKED_UP]
+    terms = dict.fromkeys(chain.from_iterable(map(_without_stems, iter_terms(text))))
+    asked = sorted(terms, key=lambda term: (-len(term), term))[: _LOOKED_UP * most]
     frequencies = reader.document_frequencies(asked)
     known = [word for word in asked if frequencies.get(word, 0) > 0]
-    return sorted(known, key=lambda word: (frequencies[word], -len(word), word))[:count]
+    chosen: list[str] = []
+    read = 0
+    for word in sorted(known, key=lambda word: (frequencies[word], -len(word), word))[:most]:
+        read += frequencies[word]
+        if len(chosen) >= _FEWEST_TERMS and read > _MOST_READ:
+            break
+        chosen.append(word)
+    return chosen
+
+
+def _without_stems(terms: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a word's first term, or the pairs of a spaceless run, which ends with a single one."""
+    return terms[:-1] if len(terms) > 1 and len(terms[-1]) == 1 else terms[:1]
 
 
 def _share(runs: set[Hashable], others: set[Hashable]) -> float:

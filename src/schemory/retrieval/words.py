@@ -42,6 +42,20 @@ def find_runs(text: str) -> Iterator[Run]:
         yield Run(*found.span(), found.group(), is_spaceless=found.lastgroup == "spaceless")
 
 
+def has_spaceless(text: str) -> bool:
+    """Return whether `text` holds a script that is written without spaces.
+
+    >>> has_spaceless("\u8fde\u63a5\u6c60"), has_spaceless("caf\u00e9 \u2014 ok")
+    (True, False)
+    """
+    return not text.isascii() and _any_spaceless().search(text) is not None
+
+
+@cache
+def _any_spaceless() -> re.Pattern[str]:
+    return re.compile(f"[{_SPACELESS}]")
+
+
 def pattern_for(text: str) -> re.Pattern[str]:
     """Return the cheapest pattern that cuts `text` rightly: ASCII, without marks, or any."""
     if text.isascii():
