@@ -65,6 +65,25 @@ def test_a_nested_folder_is_the_repository_unless_an_id_is_told(
     assert own.found("apart") == ["Kept apart."]
 
 
+@pytest.mark.covers("memory.project.no-credential")
+def test_two_clones_are_one_project_and_no_credential_gets_into_the_store(
+    notes_on_disk: "Notes", repository: "RepositoryMaker", tmp_path: Path
+) -> None:
+    first = repository("first", "git@host.example:org/api.git")
+    second = repository("second", "https://someuser:t0kens3cret@host.example/org/api.git")
+    told = notes_on_disk.at(path=first).add("Said in the first clone.").project
+    assert told
+    assert told.id == "git:host.example/org/api"
+    there = notes_on_disk.at(path=second)
+    assert there.found("clone") == ["Said in the first clone."]
+    there.add("Said in the second clone.")
+    files = [file for file in tmp_path.glob("memory.db*") if file.is_file()]
+    held = b"".join(file.read_bytes() for file in files)
+    assert b"Said in the second clone." in held
+    assert b"t0kens3cret" not in held
+    assert b"someuser" not in held
+
+
 @pytest.mark.covers("memory.project.server")
 def test_the_servers_own_project_is_for_calls_that_name_none(
     open_notes: "NotesMaker", folder: Path, tmp_path: Path
