@@ -82,7 +82,8 @@ def setting_lines() -> Iterator[str]:
     for group, title in _GROUPS.items():
         yield from ("", f"## {title}", "")
         if group == "memory":
-            yield "Checked at the start; the project memory itself comes with a later version."
+            yield "A project's own `.env` may name the project, its scope and its tags, and lower"
+            yield "limits; nothing else in it counts."
             yield ""
         yield from ("| setting | flag | default | meaning |", "| --- | --- | --- | --- |")
         for key in KEYS:

@@ -205,6 +205,19 @@ def test_the_current_folder_is_the_project_unless_one_is_named(
     )
 
 
+@pytest.mark.covers("cli.memory.status")
+def test_the_status_tells_of_both_halves(notes: Callable[..., Any], home: Path) -> None:
+    assert "empty (pathhash:" in notes("status").out
+    entry_id = added(notes, "Known")
+    added(notes, "Known too")
+    notes("archive", entry_id)
+    told = notes("status", "--json").data
+    assert (told["memory"]["entries"], told["memory"]["archived"]) == (2, 1)
+    assert told["graph"]["nodes"] == 0
+    assert "1 active, 1 archived (pathhash:" in notes("status").out
+    assert notes("status", "--graph-file", str(home / "g.jsonl"), "--json").data["memory"] is None
+
+
 class Terminal:
     """Standard input and output of a person at a terminal."""
 

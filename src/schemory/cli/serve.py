@@ -22,7 +22,8 @@ def _configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         metavar="NAMES",
         default=silent,
-        help=f"groups of tools: {', '.join(TOOLSETS)}; with commas or repeated (default graph)",
+        help=f"groups of tools: {', '.join(TOOLSETS)}; with commas or repeated "
+        "(default graph,memory; with a graph file graph)",
     )
     add(
         "--tools",

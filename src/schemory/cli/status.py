@@ -9,6 +9,8 @@ import schemory
 from schemory.cli.command import OK, Command, Request
 from schemory.cli.output import Output, Style, count_of
 from schemory.config import DEFAULT_SPACE, Settings
+from schemory.errors import InvalidParamError, PathNotAllowedError
+from schemory.model.entry import Status
 from schemory.model.jsonvalue import Json
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ def status_of(app: "App") -> dict[str, Json]:
             "edgeTypes": dict(counts.edge_types),
             "transactions": last,
         },
+        "memory": _memory_of(app),
         "schemas": {
             "types": list(app.catalog.types()),
             "folders": [str(folder) for folder in settings.schema_folders],
@@ -71,6 +74,25 @@ def status_of(app: "App") -> dict[str, Json]:
         },
         "configFile": str(settings.config_file) if settings.config_file else None,
         "warnings": list(app.warnings()),
+    }
+
+
+def _memory_of(app: "App") -> dict[str, Json] | None:
+    """Return what the memory holds for the project that memory commands mean here, if any."""
+    from schemory.memory.inputs import ProjectRef  # noqa: PLC0415 (not for help)
+
+    settings = app.settings
+    if settings.graph_file is not None:  # the memory would be in another file
+        return None
+    folder = None if settings.project else str(settings.working_folder)
+    try:
+        status = app.memory.status(ProjectRef(project_path=folder))
+    except (InvalidParamError, PathNotAllowedError):
+        return None  # here is no project that the memory may be used for
+    return {
+        "project": status.project.id if status.project else None,
+        "entries": status.entries,
+        **{str(name): count for name, count in status.counts.items()},
     }
 
 
@@ -100,6 +122,7 @@ def _show(facts: Mapping[str, Json], out: Output) -> None:
         "store": f"{store['location']} ({store['chosenBy']})",
         "project": f"{project['id']} ({project['chosenBy']}{shared})",
         "graph": _graph_line(graph),
+        **_memory_line(facts["memory"]),
         "node types": _types_line(_part(graph, "nodeTypes")),
         "schemas": f"{len(types):,} types"
         if types
@@ -111,6 +134,13 @@ def _show(facts: Mapping[str, Json], out: Output) -> None:
     out.facts(shown)
     for warning in _part(facts, "warnings"):
         out.line(f"{out.style('warning:', Style.YELLOW)} {out.style(str(warning), Style.DIM)}")
+
+
+def _memory_line(memory: Json) -> dict[str, str]:
+    if not isinstance(memory, Mapping):
+        return {}
+    by_status = [f"{_number(memory[s.value]):,} {s}" for s in Status if memory.get(s.value)]
+    return {"memory": f"{', '.join(by_status) or 'empty'} ({memory['project']})"}
 
 
 def _graph_line(graph: Mapping[str, Json]) -> str:
