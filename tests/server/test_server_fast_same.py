@@ -459,3 +459,15 @@ def test_any_lines_are_judged_alike_by_both_adapters(
         assert told["fast"] == told["sdk"]
 
     send()
+
+
+@pytest.mark.covers("server.fast.same")
+def test_an_id_used_again_before_its_answer_is_answered_twice(
+    pair_of: Callable[..., Pair],
+) -> None:
+    pair = pair_of("2025-06-18")
+    call = {"name": "add_nodes", "arguments": {}}
+    line = json.dumps({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}).encode()
+    told = pair.send(line + b"\n" + line)
+    assert told["fast"] == told["sdk"]
+    assert [json.loads(each)["id"] for each in told["fast"]] == [7, 7]

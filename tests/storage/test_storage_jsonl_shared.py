@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -278,6 +279,14 @@ def test_a_file_turned_into_something_else_is_an_error_until_it_is_mended(
     assert names(store) == ["A", "B"]
 
 
+def let_others_in(folder: Path) -> None:
+    """Open `folder` and those above it to the user that the process becomes; not the shared one."""
+    shared = Path(tempfile.gettempdir())
+    while folder != shared and shared in folder.parents:
+        folder.chmod(0o755)
+        folder = folder.parent
+
+
 @pytest.mark.covers("graph.graph-file.disk")
 @pytest.mark.parametrize(("case", "code"), [("full", "STORE_FULL"), ("readonly", "STORE_READONLY")])
 def test_a_disk_that_says_no_leaves_everything_as_it_was(
@@ -285,8 +294,7 @@ def test_a_disk_that_says_no_leaves_everything_as_it_was(
 ) -> None:
     path.write_text(A + B, encoding="utf-8")
     path.chmod(0o644)
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
+    let_others_in(tmp_path)
     output, errors = start(case, path).communicate()
     assert (output.split(), errors) == ([code, "A,B"], "")
     assert path.read_text(encoding="utf-8") == A + B

@@ -133,7 +133,7 @@ class Conversation:
         self._watching = Watching(extras, submit, self._tell_change) if extras else None
         self._transport = transport
         self._lock = threading.Lock()
-        self._open: dict[Id, Asked] = {}
+        self._open: dict[Asked, None] = {}  # not by id: a client may use one again too early
         self._is_modern: bool | None = None
         self._has_greeted = False
         self._client: Object | None = None
@@ -151,7 +151,7 @@ class Conversation:
     def is_waited_for(self) -> bool:
         """Whether the client still waits for an answer that will come."""
         with self._lock:
-            return any(not asked.never_ends for asked in self._open.values())
+            return any(not asked.never_ends for asked in self._open)
 
     def take(self, line: bytes | None) -> None:
         """Answer a line from the client, now or when its work is done."""
@@ -181,7 +181,7 @@ class Conversation:
     def close(self) -> None:
         """Answer what is still open with an error, and have its work told to stop."""
         with self._lock:
-            left = tuple(self._open.values())
+            left = tuple(self._open)
         if self._watching is not None:
             self._watching.close()
         for asked in left:
@@ -192,7 +192,7 @@ class Conversation:
     def send_for(self, asked: Asked, message: Object) -> None:
         """Send something about a request, unless it has been answered or given up."""
         with self._lock:
-            if self._open.get(_key(asked.id)) is asked:
+            if asked in self._open:
                 self._send(message)
 
     def _take_request(self, request: Request) -> None:
@@ -210,7 +210,7 @@ class Conversation:
         if asked.is_modern:
             asked.caller = self._caller(_envelope(request).get(CLIENT_KEY))
         with self._lock:
-            self._open[_key(asked.id)] = asked
+            self._open[asked] = None
         if method.is_long:
             is_for_long = request.method == _CALL and self._toolbox.is_long(
                 str(asked.params["name"])
@@ -262,9 +262,9 @@ class Conversation:
 
     def _settle(self, asked: Asked, message: Object) -> None:
         with self._lock:
-            if self._open.get(_key(asked.id)) is not asked:
+            if asked not in self._open:
                 return
-            del self._open[_key(asked.id)]
+            del self._open[asked]
             self._forget(asked)
             self._send(message)
 
@@ -284,8 +284,8 @@ class Conversation:
 
     def _cancel(self, number: Id) -> None:
         with self._lock:
-            asked = self._open.pop(_key(number), None)
-            if asked is not None:
+            for asked in [each for each in self._open if _key(each.id) == _key(number)]:
+                del self._open[asked]
                 self._forget(asked)
                 asked.cancel()
 
