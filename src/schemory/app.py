@@ -2,8 +2,8 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -12,23 +12,16 @@ from typing import TYPE_CHECKING, Self
 
 from schemory.config import DEFAULT_SPACE, Settings
 from schemory.errors import UnsupportedError
-from schemory.graph.service import KnowledgeGraph
 from schemory.model.jsonvalue import Json
 from schemory.model.moment import Clock, IdMaker
 from schemory.model.schema import NodeSchema
-from schemory.schemas.catalog import (
-    FixedSource,
-    FolderSource,
-    PackSource,
-    SchemaCatalog,
-    Source,
-)
-from schemory.schemas.load import PACK_ORIGIN, load_schema
 from schemory.storage.protocols import GraphStore
 
 if TYPE_CHECKING:
+    from schemory.graph.service import KnowledgeGraph
     from schemory.memory.service import ProjectMemory
     from schemory.memory.settings import MemorySettings
+    from schemory.schemas.catalog import SchemaCatalog, Source
     from schemory.setup.doctor import Patient
     from schemory.storage.keeping import Finding, Keeper, Progress
     from schemory.storage.memory_protocols import IndexTerms
@@ -81,7 +74,7 @@ class App:
         self,
         settings: Settings,
         store: GraphStore,
-        catalog: SchemaCatalog,
+        catalog: "SchemaCatalog",
         *,
         now: Clock,
         ids: IdMaker,
@@ -95,11 +88,20 @@ class App:
         self.settings = settings
         self.store = store
         self.catalog = catalog
-        self.graph = KnowledgeGraph(
-            store, space=settings.space, catalog=catalog, strict_types=settings.strict_types
-        )
         self.now = now
         self._on_internal_error = on_internal_error
+
+    @cached_property
+    def graph(self) -> "KnowledgeGraph":
+        """The knowledge graph of the settings' space."""
+        from schemory.graph.service import KnowledgeGraph  # noqa: PLC0415 (memory alone needs none)
+
+        return KnowledgeGraph(
+            self.store,
+            space=self.settings.space,
+            catalog=self.catalog,
+            strict_types=self.settings.strict_types,
+        )
 
     @cached_property
     def toolbox(self) -> "Toolbox":
@@ -236,12 +238,32 @@ def open_app(
     return App(settings, store, catalog, now=now, ids=ids, on_internal_error=on_internal_error)
 
 
-def open_catalog(settings: Settings) -> SchemaCatalog:
+@contextmanager
+def open_memory(settings: Settings, *, now: Clock = system_clock) -> "Generator[ProjectMemory]":
+    """Open the memory alone, for commands that need neither graph nor schemas.
+
+    Raises:
+        StoreError: The database cannot be used. UnsupportedError: Not by this version.
+    """
+    from schemory.config.memory import memory_settings  # noqa: PLC0415 (help needs none)
+
+    ids = make_ids(now)
+    with closing(_open_database(settings.database, now=now, ids=ids)) as store:
+        yield _make_memory(store, memory_settings(settings), now=now, ids=ids)
+
+
+def open_catalog(settings: Settings) -> "SchemaCatalog":
     """Return the schemas that `settings` name; no store is opened.
 
     Raises:
         InvalidParamError: No pack of that name.
     """
+    from schemory.schemas.catalog import (  # noqa: PLC0415 (memory alone needs none)
+        FolderSource,
+        PackSource,
+        SchemaCatalog,
+    )
+
     folders: list[Source] = [
         FolderSource(folder, is_optional=not settings.schemas_named)
         for folder in settings.schema_folders
@@ -258,14 +280,22 @@ class OpenStore:
     """
 
     def __init__(
-        self, store: GraphStore, catalog: SchemaCatalog, space: str, *, now: Clock, ids: IdMaker
+        self, store: GraphStore, catalog: "SchemaCatalog", space: str, *, now: Clock, ids: IdMaker
     ) -> None:
         self._stack = ExitStack()
         self._stack.callback(store.close)
         self._now = now
         self._ids = ids
         self.catalog = catalog
-        self.graph = KnowledgeGraph(store, space=space, catalog=catalog)
+        self._store = store
+        self._space = space
+
+    @cached_property
+    def graph(self) -> "KnowledgeGraph":
+        """The knowledge graph of the chosen space."""
+        from schemory.graph.service import KnowledgeGraph  # noqa: PLC0415 (memory alone needs none)
+
+        return KnowledgeGraph(self._store, space=self._space, catalog=self.catalog)
 
     @cached_property
     def memory(self) -> "ProjectMemory":
@@ -277,10 +307,10 @@ class OpenStore:
         from schemory.memory.settings import MemorySettings  # noqa: PLC0415 (graph alone needs none)
         from schemory.model.project import ProjectIdentity, ResolvedBy  # noqa: PLC0415 (as above)
 
-        space = self.graph.space
+        space = self._space
         own = ProjectIdentity(id=space, resolved_by=ResolvedBy.SERVER, display_name=space)
         settings = MemorySettings(server_project=None if space == DEFAULT_SPACE else own)
-        return _make_memory(self.graph.store, settings, now=self._now, ids=self._ids)
+        return _make_memory(self._store, settings, now=self._now, ids=self._ids)
 
     def close(self) -> None:
         """Release the store's files and locks; further calls do nothing."""
@@ -320,6 +350,8 @@ def open_store(
         StoreError: The store cannot be used. UnsupportedError: Not by this version.
         SchemaFaultError: A schema file that is named by itself is at fault.
     """
+    from schemory.schemas.catalog import SchemaCatalog  # noqa: PLC0415 (memory alone needs none)
+
     given = [schemas] if isinstance(schemas, str | Path | NodeSchema) else schemas
     catalog = SchemaCatalog([_source(each) for each in given])
     text = str(path_or_url)
@@ -332,7 +364,14 @@ def open_store(
     return OpenStore(store, catalog, space, now=clock, ids=ids)
 
 
-def _source(given: str | Path | NodeSchema) -> Source:
+def _source(given: str | Path | NodeSchema) -> "Source":
+    from schemory.schemas.catalog import (  # noqa: PLC0415 (memory alone needs none)
+        FixedSource,
+        FolderSource,
+        PackSource,
+    )
+    from schemory.schemas.load import PACK_ORIGIN, load_schema  # noqa: PLC0415 (as above)
+
     if isinstance(given, NodeSchema):
         return FixedSource((given,))
     if isinstance(given, str) and given.startswith(PACK_ORIGIN):

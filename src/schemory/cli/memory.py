@@ -28,6 +28,7 @@ from schemory.cli.memory_view import (
 from schemory.cli.output import Output
 from schemory.memory.settings import MAX_NAMES_LIMIT
 from schemory.model.entry import SourceType, Status
+from schemory.tools.memory_lines import line_wire, project_wire
 
 DEFAULT_LIMIT = 20
 _PAGE = 50
@@ -205,17 +206,31 @@ def _run_handoff(request: Request) -> int:
 
 
 def _run_brief(request: Request) -> int:
-    arguments = {"since": request.args.since, "scope": request.args.scope}
+    from schemory.memory.inputs import HandoffRequest  # noqa: PLC0415 (not for help)
+
+    # Without the tools and the word stems, which a hook should not wait for.
     with desk(request) as memory:
-        status = memory.call("memory_status", {})
-        handoff = memory.call("memory_handoff_summary", arguments)
-    groups = {name: lines[:_BRIEF_LINES] for name, lines in handoff["groups"].items()}
-    is_cut = any(len(lines) > _BRIEF_LINES for lines in handoff["groups"].values())
+        place = memory.memory.place(memory.ref)
+        with memory.memory.store.read_memory(place.id) as reader:
+            counts = reader.count_statuses()
+        asked = HandoffRequest(since=request.args.since, scope=request.args.scope)
+        handoff = memory.memory.handoff_summary(memory.ref, asked)
     answer = {
-        **status,
-        "since": handoff["since"],
-        "groups": groups,
-        "truncated": handoff["truncated"] or is_cut,
+        "ok": True,
+        "project_id": place.id,
+        "project": project_wire(place.project),
+        "warnings": list(handoff.warnings),
+        "counts": {
+            "entries": sum(counts.values()),
+            **{each.value: counts.get(each, 0) for each in Status},
+        },
+        "since": handoff.since,
+        "groups": {
+            name: [line_wire(line) for line in lines[:_BRIEF_LINES]]
+            for name, lines in handoff.groups.items()
+        },
+        "truncated": handoff.truncated
+        or any(len(lines) > _BRIEF_LINES for lines in handoff.groups.values()),
     }
     show(request, answer, _view_brief)
     return OK

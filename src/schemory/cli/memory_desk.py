@@ -7,7 +7,6 @@ same; only what is for people alone (audit, projects, brief) asks the memory its
 import argparse
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from schemory.cli.command import Request
@@ -80,11 +79,12 @@ class Desk:
 @contextmanager
 def desk(request: Request) -> Generator[Desk]:
     """Open the memory for one command."""
-    # The graph's parts are not needed: neither its file nor its schemas are read.
-    settings = replace(request.settings(), graph_file=None, schema_folders=(), packs=())
+    from schemory.app import open_memory  # noqa: PLC0415 (help and usage errors need no store)
+
+    settings = request.settings()
     folder = None if settings.project else str(settings.working_folder)
-    with request.app(settings) as app:
-        yield Desk(app.memory, folder)
+    with open_memory(settings) as memory:
+        yield Desk(memory, folder)
 
 
 def told(run: Callable[[Request], int]) -> Callable[[Request], int]:

@@ -25,6 +25,7 @@ from schemory.tools.memory_bench import (
     whole_of,
 )
 from schemory.tools.memory_fit import Bounds, fitting_reply
+from schemory.tools.memory_lines import line_wire
 from schemory.tools.memory_replies import memory_reply, success_data, with_warnings
 from schemory.tools.memory_search import STATUS
 from schemory.tools.memory_text import DATA_NOTE, fenced_line, names_text
@@ -32,7 +33,6 @@ from schemory.tools.memory_wire import (
     GROUPS,
     LINKS,
     NAMES,
-    line_wire,
     link_wire,
     names_wire,
     present,

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Final
 
 from schemory.errors import Problem, SchemoryError
 from schemory.model.jsonvalue import Json, compact
-from schemory.model.project import ProjectIdentity
 from schemory.model.text import encodable
 from schemory.tools.coerce import is_array, text_is_utf8
+from schemory.tools.memory_lines import project_wire
 from schemory.tools.registry import Reply
 from schemory.tools.replies import MAX_PROBLEMS, sendable, shorten
 
@@ -76,18 +76,6 @@ def memory_output_schema(data: Mapping[str, Json]) -> dict[str, Json]:
         "required": ["ok"],
         "additionalProperties": False,
     }
-
-
-def project_wire(project: ProjectIdentity) -> dict[str, Json]:
-    """Return which project an answer is about, and what told it."""
-    wire: dict[str, Json] = {
-        "id": project.id,
-        "resolved_by": project.resolved_by.value,
-        "display_name": project.display_name,
-    }
-    if project.canonical_path is not None:
-        wire["canonical_path"] = project.canonical_path
-    return wire
 
 
 def success_data(

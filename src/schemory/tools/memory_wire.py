@@ -5,7 +5,6 @@ from typing import Final
 
 from schemory.memory.results import (
     EntryRead,
-    HandoffLine,
     ScoreParts,
     SearchHit,
     SimilarEntry,
@@ -151,18 +150,6 @@ def link_wire(link: Link) -> dict[str, Json]:
             "created_at": link.created_at,
         }
     )
-
-
-def line_wire(line: HandoffLine) -> dict[str, Json]:
-    """Return one line of a handoff."""
-    return {
-        "entry_id": line.entry_id,
-        "text": line.text,
-        "scope": line.scope,
-        "topic": line.topic,
-        "status": line.status.value,
-        "updated_at": line.updated_at,
-    }
 
 
 def names_wire(names: Iterable[NameCount]) -> list[Json]:
