@@ -223,8 +223,6 @@ def test_moves_of_one_call_are_checked_against_each_other(graph: KnowledgeGraph)
     with pytest.raises(DuplicateInCallError) as caught:
         graph.update_edges([move("B", "D"), move("C", "D")])
     assert told(caught.value) == [("DUPLICATE_IN_CALL", "$.edges[1]")]
-    with pytest.raises(EdgeExistsError):
-        graph.update_edges([move("B", "C"), move("C", "B")])
     # A goal that another item of the call leaves is free.
     graph.update_edges([move("B", "C"), move("C", "D")])
     assert edges(graph) == {("A", "C", "e"): 0.1, ("A", "D", "e"): 0.2}
@@ -244,6 +242,28 @@ def test_a_chain_of_moves_may_be_given_in_any_order(graph: KnowledgeGraph) -> No
         assert [record.edge.to_name for record in moved] == [end for _, end in order]
         assert sorted(key[1] for key in edges(graph)) == ["B", "C", "D"]
         graph.delete_edges([EdgeKey("A", end, "e") for _, end in steps])
+
+
+@pytest.mark.covers("graph.edges.move.checked")
+def test_edges_may_swap_places_in_one_call_and_be_swapped_back(graph: KnowledgeGraph) -> None:
+    with_nodes(graph)
+    first = {("A", "B", "e"): 0.1, ("A", "C", "e"): 0.2, ("A", "D", "e"): 0.3}
+    graph.add_edges([EdgeInput(*key, weight) for key, weight in first.items()])
+
+    def turn(*steps: str) -> None:
+        graph.update_edges(
+            [
+                EdgeUpdate(from_name="A", to_name=step[0], edge_type="e", new_to=step[1])
+                for step in steps
+            ]
+        )
+
+    turn("BC", "CB")
+    assert edges(graph) == {("A", "C", "e"): 0.1, ("A", "B", "e"): 0.2, ("A", "D", "e"): 0.3}
+    turn("BC", "CD", "DB")
+    assert edges(graph) == {("A", "D", "e"): 0.1, ("A", "C", "e"): 0.2, ("A", "B", "e"): 0.3}
+    turn("DB", "BD")
+    assert edges(graph) == {("A", "B", "e"): 0.1, ("A", "C", "e"): 0.2, ("A", "D", "e"): 0.3}
 
 
 @pytest.mark.covers("graph.revision")

@@ -86,8 +86,7 @@ def update_edges(work: Work, updates: Sequence[EdgeUpdate], *, allow_secret: boo
     changed = plan.changed
     by_id: dict[int, EdgeRecord] = {}
     if changed:
-        ordered = _goals_first_free(changed)
-        written = work.tx.update_edges([update.change for update in ordered])
+        written = work.tx.update_edges([update.change for update in changed])
         by_id = {record.id: record for record in written}
         work.done(
             AfterUpdateEdges(
@@ -170,7 +169,7 @@ def _check_goals(
     stored: Mapping[EdgeKey, EdgeRecord],
 ) -> None:
     """Note moves onto a triple that is taken, also by what else the call does."""
-    moves = {key: goal for key, goal in zip(keys, goals, strict=True) if key != goal}
+    moved_away = {key for key, goal in zip(keys, goals, strict=True) if key != goal}
     first: dict[EdgeKey, int] = {}
     for index, (key, goal) in enumerate(zip(keys, goals, strict=True)):
         if key == goal:
@@ -180,34 +179,9 @@ def _check_goals(
             message = f"goes to {arrow(goal)} like $.edges[{first[goal]}]"
             problem = Problem(code=DuplicateInCallError.code, path=path, message=message)
             faults.add(index, problem)
-        elif goal in stored and (goal not in moves or _is_round(moves, goal)):
+        elif goal in stored and goal not in moved_away:
             faults.add(index, exists_problem(goal, path))
         first.setdefault(goal, index)
-
-
-def _is_round(moves: Mapping[EdgeKey, EdgeKey], start: EdgeKey) -> bool:
-    """Whether following the moves from `start` comes back to it: none of them can go first."""
-    seen = {start}
-    key = moves[start]
-    while key in moves and key not in seen:
-        seen.add(key)
-        key = moves[key]
-    return key in seen
-
-
-def _goals_first_free(changed: Sequence[_Update]) -> list[_Update]:
-    """Return the changes so that each move's goal is free when its turn comes."""
-    by_key = {update.before.key: update for update in changed}
-    ordered: dict[EdgeKey, _Update] = {}
-    for update in changed:
-        chain: list[_Update] = []
-        step: _Update | None = update
-        while step is not None and step.before.key not in ordered and step not in chain:
-            chain.append(step)
-            step = by_key.get(step.after.key) if step.is_move else None
-        for link in reversed(chain):
-            ordered[link.before.key] = link
-    return list(ordered.values())
 
 
 def _updated(
