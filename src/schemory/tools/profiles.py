@@ -11,6 +11,7 @@ from schemory.tools.registry import Tool
 MAX_COMFORTABLE_TOOLS: Final = 40
 """Beyond this many tools, models choose worse and some hosts cut the list."""
 
+_GENERIC_TOOLS = 3
 _BYTES_PER_TOKEN = 4
 
 
@@ -38,13 +39,17 @@ class Price:
 def chosen(profile: Profile, *, fixed: int, generated: int) -> Profile:
     """Return full or compact: what `profile` means for so many fixed and generated tools.
 
+    A long list with few generated tools stays full: compact would not shorten it.
+
     >>> chosen(Profile.AUTO, fixed=14, generated=26), chosen(Profile.AUTO, fixed=14, generated=27)
     (<Profile.FULL: 'full'>, <Profile.COMPACT: 'compact'>)
+    >>> chosen(Profile.AUTO, fixed=42, generated=3)
+    <Profile.FULL: 'full'>
     """
     if profile is not Profile.AUTO:
         return profile
     fits = fixed + generated <= MAX_COMFORTABLE_TOOLS
-    return Profile.FULL if fits else Profile.COMPACT
+    return Profile.FULL if fits or generated <= _GENERIC_TOOLS else Profile.COMPACT
 
 
 def wire_tool(tool: Tool) -> dict[str, Json]:
