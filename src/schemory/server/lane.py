@@ -1,4 +1,4 @@
-"""One worker thread that does jobs in turn, so that the event loop stays free to answer."""
+"""Worker threads that do jobs in turn, so that the event loop stays free to answer."""
 
 import queue
 import threading
@@ -13,16 +13,20 @@ _Result = TypeVar("_Result")
 
 
 class Lane:
-    """Runs jobs one after the other in a daemon thread of its own.
+    """Runs jobs in the order they come, in a daemon thread of its own, or several.
 
     A daemon, because a job that hangs in the operating system (a pipe that nobody reads, a lock on
     a dead disk) must not keep the process alive once it has been told to end.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, workers: int = 1) -> None:
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
-        self._thread.start()
+        self._threads = [
+            threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True)
+            for number in range(workers)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def submit(self, job: Callable[[], None]) -> None:
         """Have `job` run after those before it; it must not raise."""
@@ -59,9 +63,14 @@ class Lane:
 
     def close(self, timeout_seconds: float) -> bool:
         """Stop after the jobs already queued; False if one still runs after the time-out."""
-        self._jobs.put(None)
-        self._thread.join(timeout_seconds)
-        return not self._thread.is_alive()
+        import time  # noqa: PLC0415 (of no use before the end)
+
+        for _ in self._threads:
+            self._jobs.put(None)
+        latest = time.monotonic() + timeout_seconds
+        for thread in self._threads:
+            thread.join(max(0.0, latest - time.monotonic()))
+        return not any(thread.is_alive() for thread in self._threads)
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
@@ -71,9 +80,9 @@ class Lane:
 class Lanes:
     """A lane for calls, and one for those that others should not have to wait for."""
 
-    def __init__(self, name: str) -> None:
-        self.short = Lane(name)
-        self.long = Lane(f"{name}-long")
+    def __init__(self, name: str, workers: int = 1, long_workers: int = 1) -> None:
+        self.short = Lane(name, workers)
+        self.long = Lane(f"{name}-long", long_workers)
 
     def close(self, timeout_seconds: float) -> bool:
         """Stop both after the jobs already queued; False if one still runs after the time-out."""

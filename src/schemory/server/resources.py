@@ -8,9 +8,15 @@ from typing import Any, TypeAlias, TypeVar
 from mcp.server.context import HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.session import ServerSession
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    ResourceUpdated,
+    ServerEvent,
+)
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
+    INTERNAL_ERROR,
     CompleteRequestParams,
     GetPromptRequestParams,
     PaginatedRequestParams,
@@ -40,6 +46,45 @@ _PARAMS: Mapping[str, type[RequestParams]] = {
 }
 
 
+_MAX_LISTENERS = 1024
+_SESSION_HEADER = "mcp-session-id"
+
+
+def connection_of(ctx: _Context) -> str:
+    """Return what tells the client of a handshake from the others of this server.
+
+    The SDK makes a session object per request; over HTTP the session's id stays, and on pipes there
+    is one client.
+    """
+    return str(ctx.request.headers.get(_SESSION_HEADER, "")) if ctx.request is not None else ""
+
+
+class _Listener:
+    """A subscription bus of one stream: what concerns all, and what it alone may hear of.
+
+    Changes of a resource are told to those who watch it themselves; else a client could learn of
+    what happens in a project it may not use.
+    """
+
+    def __init__(self, shared: InMemorySubscriptionBus, watched: Watched) -> None:
+        self._shared = shared
+        self._own = InMemorySubscriptionBus()
+        self.watched = watched
+        self.handler = ListenHandler(self)
+
+    async def publish(self, event: ServerEvent) -> None:
+        await self._own.publish(event)
+
+    def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
+        stops = (self._shared.subscribe(listener), self._own.subscribe(listener))
+
+        def stop() -> None:
+            for each in stops:
+                each()
+
+        return stop
+
+
 class ResourceServer:
     """`Extras` as handlers of an SDK server, and who watches which address."""
 
@@ -55,9 +100,8 @@ class ResourceServer:
         self._lane = lane
         self._bus = bus
         self._caller_of = caller_of
-        self._listen = ListenHandler(bus)
-        self._subscribers: dict[ServerSession, Watched] = {}
-        self._listeners: list[Watched] = []
+        self._subscribers: dict[str, tuple[ServerSession, Watched]] = {}
+        self._listeners: list[_Listener] = []
 
     def register(self, sdk: Server[Any]) -> None:
         """Add the handlers, and with them the capabilities, to `sdk`."""
@@ -76,12 +120,21 @@ class ResourceServer:
 
     async def tell_changes(self) -> None:
         """Look at all watched addresses once, and tell of those that lead elsewhere now."""
-        for session, watched in list(self._subscribers.items()):
+        for session, watched in list(self._subscribers.values()):
             for uri in await self._changed(watched):
                 await session.send_resource_updated(uri)
-        for watched in list(self._listeners):
-            for uri in await self._changed(watched):
-                await self._bus.publish(ResourceUpdated(uri=uri))
+        for listener in list(self._listeners):
+            for uri in await self._changed(listener.watched):
+                await listener.publish(ResourceUpdated(uri=uri))
+
+    def forget(self, connection: str) -> None:
+        """Let go of a handshake client that has left."""
+        self._subscribers.pop(connection, None)
+
+    def end_listening(self) -> None:
+        """End every stream of the newest era on which clients wait for changes."""
+        for listener in self._listeners:
+            listener.handler.close()
 
     async def _changed(self, watched: Watched) -> list[str]:
         return await self._lane.run(watched.changed) if watched else []
@@ -99,34 +152,37 @@ class ResourceServer:
         return {"resultType": "complete", **freshness, **result}
 
     async def _subscribe(self, ctx: _Context, params: SubscribeRequestParams) -> HandlerResult:
-        session = ctx.session
-        if session not in self._subscribers:
-            self._subscribers[session] = self._extras.watched(self._caller_of(session))
-        watched = self._subscribers[session]
+        connection, session = connection_of(ctx), ctx.session
+        known = self._subscribers.get(connection)
+        watched = known[1] if known else self._extras.watched(self._caller_of(session))
         await self._run(ctx, lambda: watched.add(params.uri))
+        self._subscribers.setdefault(connection, (session, watched))
         return {}
 
     async def _unsubscribe(self, ctx: _Context, params: UnsubscribeRequestParams) -> HandlerResult:
-        watched = self._subscribers.get(ctx.session)
-        if watched is not None:
-            watched.remove(params.uri)
+        known = self._subscribers.get(connection_of(ctx))
+        if known is not None:
+            known[1].remove(params.uri)
         return {}
 
     async def _follow(
         self, ctx: _Context, params: SubscriptionsListenRequestParams
     ) -> HandlerResult:
-        async with self._listening(ctx, params.notifications.resource_subscriptions or ()):
-            return await self._listen(ctx, params)
+        if len(self._listeners) >= _MAX_LISTENERS:
+            raise MCPError(INTERNAL_ERROR, "Too many clients listen; try again later.")
+        async with self._listening(ctx, params.notifications.resource_subscriptions or ()) as one:
+            return await one.handler(ctx, params)
 
     @asynccontextmanager
-    async def _listening(self, ctx: _Context, uris: Iterable[str]) -> AsyncGenerator[None]:
+    async def _listening(self, ctx: _Context, uris: Iterable[str]) -> AsyncGenerator[_Listener]:
         watched = self._extras.watched(self._caller_of(ctx.session))
         await self._run(ctx, lambda: watched.add(*uris))
-        self._listeners.append(watched)
+        listener = _Listener(self._bus, watched)
+        self._listeners.append(listener)
         try:
-            yield
+            yield listener
         finally:
-            self._listeners.remove(watched)
+            self._listeners.remove(listener)
 
     async def _run(self, ctx: _Context, job: Callable[[], _Result]) -> _Result:
         try:

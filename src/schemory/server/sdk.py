@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -35,8 +35,9 @@ from schemory.errors import ToolNotFoundError
 from schemory.server.extras import Extras
 from schemory.server.lane import Lane, post
 from schemory.server.logs import log_internal_error
-from schemory.server.resources import ResourceServer
-from schemory.tools.registry import Caller, Reply
+from schemory.server.principals import acting
+from schemory.server.resources import ResourceServer, connection_of
+from schemory.tools.registry import Caller, Reply, Tool
 from schemory.tools.toolbox import Toolbox
 
 _Context: TypeAlias = ServerRequestContext[Any, Any]
@@ -69,8 +70,8 @@ class ToolServer:
         self._transport = transport
         self._bus = InMemorySubscriptionBus()
         self._listening = ListenHandler(self._bus)
-        self._peers: list[ServerSession] = []
-        self.sdk: Server[Any] = Server(
+        self._peers: dict[str, ServerSession] = {}
+        self.sdk: Server[Any] = _TruthfulServer(
             "schemory",
             version=schemory.__version__,
             title="Schemory",
@@ -95,6 +96,23 @@ class ToolServer:
             )
             self._resources.register(self.sdk)
 
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools by name, as they are now."""
+        return self._toolbox.registry
+
+    def forget(self, connection: str) -> None:
+        """Let go of a handshake client that has left, by its `connection_of`."""
+        self._peers.pop(connection, None)
+        if self._resources is not None:
+            self._resources.forget(connection)
+
+    def end_listening(self) -> None:
+        """End every stream of the newest era on which clients wait for changes."""
+        self._listening.close()
+        if self._resources is not None:
+            self._resources.end_listening()
+
     async def watch(self) -> None:
         """Tell clients of changes of the resources they watch, until cancelled."""
         if self._resources is not None:
@@ -102,7 +120,7 @@ class ToolServer:
 
     def initialization_options(self) -> InitializationOptions:
         """Return what the handshake says of this server."""
-        return self.sdk.create_initialization_options(NotificationOptions(tools_changed=True))
+        return self.sdk.create_initialization_options()
 
     def announce_changes(self, loop: asyncio.AbstractEventLoop) -> Callable[[], None]:
         """Tell clients whenever the tool list changes, from any thread; returns the stopper."""
@@ -119,14 +137,14 @@ class ToolServer:
         await self._bus.publish(ToolsListChanged())
         if self._resources is not None:
             await self._bus.publish(ResourcesListChanged())  # each schema is a resource as well
-        for peer in tuple(self._peers):
+        for peer in tuple(self._peers.values()):
             await peer.send_tool_list_changed()
 
     async def _greet(self, ctx: _Context, params: NotificationParams) -> None:
         # The bus reaches only clients that listen, which is the newest era; those that shook
         # hands are told on their own channel.
         del params
-        self._peers.append(ctx.session)
+        self._peers[connection_of(ctx)] = ctx.session
 
     async def _list_tools(self, ctx: _Context, params: PaginatedRequestParams) -> HandlerResult:
         if params.cursor is not None:
@@ -169,6 +187,23 @@ class ToolServer:
             "structuredContent": reply.structured,
             "isError": reply.is_error,
         }
+
+
+class _TruthfulServer(Server[Any]):
+    """Says in every handshake, also those that the HTTP transport makes, that tools may change."""
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """Return what the handshake says of this server."""
+        return super().create_initialization_options(
+            notification_options or NotificationOptions(tools_changed=True),
+            experimental_capabilities,
+            extensions,
+        )
 
 
 class _RunningCall:
@@ -242,10 +277,23 @@ def _complete(ctx: _Context) -> dict[str, str]:
 
 def _caller(session: ServerSession, transport: str) -> Caller:
     client = session.client_params.client_info if session.client_params else None
-    if client is None:
-        return Caller(client=transport)
-    name = "".join(c for c in f"{client.name}/{client.version}" if c.isprintable())
-    return Caller(author=name[:_MAX_CLIENT_CHARS], client=transport)
+    name = f"{client.name}/{client.version}" if client else ""
+    return caller_named(name, transport)
+
+
+def caller_named(client: str, transport: str) -> Caller:
+    """Return who calls: the client by its own name, and the principal whose token it holds."""
+    name = "".join(c for c in client if c.isprintable())[:_MAX_CLIENT_CHARS]
+    principal = acting.get()
+    if principal is None:
+        return Caller(author=name, client=transport)
+    author = f"{principal.name} via {name}" if name else principal.name
+    return Caller(
+        author=author,
+        client=transport,
+        principal=principal.name,
+        projects=principal.projects,
+    )
 
 
 def _unknown_tool(error: ToolNotFoundError) -> MCPError:
