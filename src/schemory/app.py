@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from schemory.config import DEFAULT_SPACE, Settings
+from schemory.config import DEFAULT_SPACE, Settings, mask_url
 from schemory.errors import UnsupportedError
 from schemory.model.jsonvalue import Json
 from schemory.model.moment import Clock, IdMaker
@@ -453,6 +453,7 @@ def find_patients(settings: Settings, *, now: Clock = system_clock) -> "tuple[Pa
     """Return every store that `settings` name, for the doctor: a graph file's memory is apart."""
     from schemory.setup.doctor import Patient  # noqa: PLC0415 (only the doctor needs it)
     from schemory.setup.exposed import find_in_graph, find_in_memory  # noqa: PLC0415 (as above)
+    from schemory.setup.server_store import server_patients  # noqa: PLC0415 (as above)
 
     ids = make_ids(now)
 
@@ -466,12 +467,17 @@ def find_patients(settings: Settings, *, now: Clock = system_clock) -> "tuple[Pa
             yield from find_in_graph(store, progress)
             yield from find_in_memory(store, progress)
 
+    servers = server_patients(settings.database, shown=mask_url(settings.database))
+    if settings.graph_file is None and servers:
+        return servers
     keeper = open_keeper(settings, now=now)
     if settings.graph_file is None:
         return (Patient(keeper=keeper, read=read_database),)
     file = Patient(keeper=keeper, read=read_file)
     if settings.database == MEMORY or "memory" not in settings.toolsets:
         return (file,)
+    if servers:
+        return (file, *servers)
     database = _database_keeper(settings, now=now)
     return (file, Patient(keeper=database, read=read_database))
 

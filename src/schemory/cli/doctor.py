@@ -99,6 +99,8 @@ def _show(diagnosis: "Diagnosis", around: "Surroundings", out: Output) -> None:
 
 
 def _store_line(facts: Mapping[str, Json]) -> str:
+    if facts["backend"] == "postgresql":
+        return str(facts["location"])
     if not facts["exists"]:
         return f"{facts['location']}: not there yet; the first use makes it"
     size = facts.get("fileBytes")

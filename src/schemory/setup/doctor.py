@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Final
+from typing import Final, Protocol
 
 from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
-from schemory.storage.keeping import Finding, Inspection, Keeper, Progress, Severity, unheard
+from schemory.storage.keeping import Finding, Inspection, Progress, Severity, unheard
 
 MOST_TOOLS: Final = 40
 """Beyond this many, models choose worse and some hosts cut the list (graph.md §4)."""
@@ -22,6 +22,7 @@ class Surroundings:
         setting_warnings: Odd settings.
         tools: How many tools are listed.
         tokens: About how many tokens of a model's context they cost.
+        findings: What was found beside all that, such as clients that start nothing.
     """
 
     schema_faults: Sequence[str] = ()
@@ -29,6 +30,19 @@ class Surroundings:
     setting_warnings: Sequence[str] = ()
     tools: int = 0
     tokens: int = 0
+    findings: Sequence[Finding] = ()
+
+
+class Examined(Protocol):
+    """What the doctor asks of a store's keeper; a server has nothing more (server_store)."""
+
+    def inspect(self, progress: Progress = unheard) -> Inspection:
+        """Look everything over; changes nothing and makes nothing."""
+        ...
+
+    def mend(self, findings: tuple[Finding, ...]) -> tuple[str, ...]:
+        """Put right what can be put right without loss; returns a sentence for each thing done."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +53,7 @@ class Patient:
         read: Looks into what is stored; asked only where that makes and changes nothing.
     """
 
-    keeper: Keeper
+    keeper: Examined
     read: Callable[[Progress], Iterable[Finding]]
 
 
@@ -104,6 +118,7 @@ def _can_be_read(seen: Inspection) -> bool:
 
 
 def _judge(around: Surroundings) -> Iterator[Finding]:
+    yield from around.findings
     check = "`schemory schema check` shows it with a suggestion."
     for code, severity, texts, step in (
         ("schema.fault", Severity.ERROR, around.schema_faults, check),
