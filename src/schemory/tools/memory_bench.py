@@ -11,7 +11,7 @@ from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json, compact
 from schemory.tools.cursors import CURSOR_ARGUMENT, Cursors, Position
 from schemory.tools.memory_replies import memory_output_schema
-from schemory.tools.registry import Call, Effect, Family, Reply, Tool
+from schemory.tools.registry import Call, Confirmation, Effect, Family, Reply, Tool
 
 if TYPE_CHECKING:
     from schemory.memory.service import ProjectMemory
@@ -100,6 +100,23 @@ Handler: TypeAlias = Callable[[MemoryBench, Call], Reply]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Confirming:
+    """A `Confirmation` before it has anything to work with."""
+
+    argument: str
+    title: str
+    question: Callable[[MemoryBench, Call], str | None]
+
+    def on(self, bench: MemoryBench) -> Confirmation:
+        """Return it, working on `bench`."""
+        return Confirmation(
+            argument=self.argument,
+            title=self.title,
+            question=lambda call: self.question(bench, call),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySpec:
     """A memory tool before it has anything to work with.
 
@@ -119,6 +136,7 @@ class MemorySpec:
     required: Sequence[str] = ()
     unadvertised: Mapping[str, Json] | None = None
     is_long: bool = False
+    confirming: Confirming | None = None
 
 
 def make_memory_tool(bench: MemoryBench, spec: MemorySpec) -> Tool:
@@ -146,6 +164,7 @@ def make_memory_tool(bench: MemoryBench, spec: MemorySpec) -> Tool:
         unadvertised=spec.unadvertised or {},
         refused=None if spec.effect is Effect.READ else refused,
         is_long=spec.is_long,
+        confirmation=spec.confirming.on(bench) if spec.confirming else None,
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from schemory.memory.inputs import ReadRequest
 from schemory.memory.results import StatusChanged
 from schemory.model.jsonvalue import Json
 from schemory.tools.fitting import counted
@@ -12,6 +13,7 @@ from schemory.tools.memory_bench import (
     TEXT,
     TEXTS,
     WHOLE,
+    Confirming,
     MemoryBench,
     MemorySpec,
     author_of,
@@ -21,6 +23,7 @@ from schemory.tools.memory_bench import (
     text_of,
 )
 from schemory.tools.memory_replies import memory_reply, success_data, with_warnings
+from schemory.tools.memory_text import person_text
 from schemory.tools.memory_wire import present
 from schemory.tools.registry import Call, Effect, Reply
 
@@ -92,6 +95,28 @@ def _delete_entry(bench: MemoryBench, call: Call) -> Reply:
     return memory_reply(structured, with_warnings(text, deleted.warnings))
 
 
+def _delete_question(bench: MemoryBench, call: Call) -> str | None:
+    """Return what a person reads before an entry is gone; None where the call says it is meant."""
+    if flag_of(call, "confirm"):
+        return None
+    request = ReadRequest(entry_id=text_of(call, "entry_id"), max_chars=1)
+    read = bench.memory.read_entry(ref_of(call), request)
+    entry = read.entry
+    facts = {
+        "Title": entry.title or "(none)",
+        "Kept under": " / ".join(part for part in (entry.scope, entry.topic) if part),
+        "Project": read.project.display_name if read.project else "",
+        "Id": entry.id,
+        "Written by": entry.created_by or "",
+        "Last changed": entry.updated_at,
+    }
+    return person_text(
+        "Delete this note from the memory for good?",
+        facts,
+        "Its text, its history and its links will be gone; that cannot be undone.",
+    )
+
+
 def _rebuild_index(bench: MemoryBench, call: Call) -> Reply:
     rebuilt = bench.memory.rebuild_index(ref_of(call), by=author_of(call))
     text = f"The search index is new; it holds {rebuilt.indexed} entries."
@@ -137,6 +162,9 @@ LIFECYCLE_SPECS: Final = (
         properties={**_ENTRY_ID, "confirm": FLAG},
         required=("entry_id",),
         output={"entry_id": TEXT, "links_removed": WHOLE, "restored": TEXTS},
+        confirming=Confirming(
+            argument="confirm", title="Yes, delete it", question=_delete_question
+        ),
     ),
     MemorySpec(
         name="memory_rebuild_index",

@@ -10,6 +10,7 @@ from schemory.tools.memory_bench import (
     FLAG,
     TEXT,
     WHOLE,
+    Confirming,
     MemoryBench,
     MemorySpec,
     author_of,
@@ -18,6 +19,7 @@ from schemory.tools.memory_bench import (
     text_of,
 )
 from schemory.tools.memory_replies import memory_reply, success_data, with_warnings
+from schemory.tools.memory_text import person_text
 from schemory.tools.memory_wire import present
 from schemory.tools.registry import Call, Effect, Reply
 
@@ -95,6 +97,24 @@ def _import_project(bench: MemoryBench, call: Call) -> Reply:
         is_cancelled=call.is_cancelled,
     )
     return _import_reply(report)
+
+
+def _replace_question(bench: MemoryBench, call: Call) -> str | None:
+    """Return what a person reads before an import takes the place of what is there."""
+    is_replacing = call.arguments.get("on_conflict") == "replace"
+    if not is_replacing or flag_of(call, "confirm_replace") or flag_of(call, "dry_run"):
+        return None
+    status = bench.memory.status(ref_of(call))
+    facts = {
+        "Project": status.project.display_name if status.project else "",
+        "Holds now": counted(status.entries, "note"),
+        "File": text_of(call, "import_path"),
+    }
+    return person_text(
+        "Replace the memory of this project by a file?",
+        facts,
+        "Notes that the file does not hold are removed. A store in a file is backed up first.",
+    )
 
 
 def _import_reply(report: "ImportReport") -> Reply:
@@ -175,6 +195,9 @@ TRANSFER_SPECS: Final = (
             "counts": _counts_schema(*_COUNTS),
             "dry_run": FLAG,
         },
+        confirming=Confirming(
+            argument="confirm_replace", title="Yes, replace it", question=_replace_question
+        ),
     ),
 )
 """The tools that move a project's memory."""

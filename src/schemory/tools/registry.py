@@ -62,6 +62,35 @@ def never_cancelled() -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """That the client can ask the person behind it, and what they have said.
+
+    Attributes:
+        answers: Results of `elicitation/create` by the question's key, as the client sent them;
+            empty where nobody was asked yet.
+        state: What came with the question, echoed.
+    """
+
+    answers: Mapping[str, object] = field(default_factory=dict[str, object])
+    state: object = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What the person has to be asked before the call can go on.
+
+    Attributes:
+        key: Names the question among others; the answer comes under it.
+        params: Those of `elicitation/create`.
+        state: To be handed back with the answer.
+    """
+
+    key: str
+    params: Mapping[str, Json]
+    state: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """One tool call: arguments that satisfy the tool's input schema, and its surroundings.
 
@@ -70,6 +99,7 @@ class Call:
         places: Where each listed item stood in the call; empty = where it stands.
         progress: Reports (done, total or None, message); a no-op when nobody listens.
         is_cancelled: Whether the client gave up; long work asks between steps.
+        asking: None where the client cannot ask its person anything.
     """
 
     arguments: Mapping[str, Json]
@@ -80,6 +110,7 @@ class Call:
     places: tuple[int, ...] = ()
     progress: Callable[[float, float | None, str], None] = ignore_progress
     is_cancelled: Callable[[], bool] = never_cancelled
+    asking: Asking | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +120,29 @@ class Reply:
     Attributes:
         structured: `structuredContent`.
         text: The one text content block.
+        question: Comes instead of both: nothing has been done yet, and the call is to be made again
+            with the answer.
     """
 
     structured: Mapping[str, Json]
     text: str
     is_error: bool = False
+    question: Question | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmation:
+    """What a person confirms before a tool does it, where their client can ask them.
+
+    Attributes:
+        argument: The flag that says it in the call itself.
+        title: What the person ticks.
+        question: What they read first; None = this call needs no confirmation, or has it.
+    """
+
+    argument: str
+    title: str
+    question: Callable[[Call], str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +161,7 @@ class Tool:
         toolset: `graph`, `memory`, `graph_query` or `admin`.
         refused: Told of a call that broke the schema and never came to `handle`, as it was made.
         is_long: May take long enough that other calls should not wait for it.
+        confirmation: For what cannot be taken back.
     """
 
     name: str
@@ -129,6 +179,7 @@ class Tool:
     rehearse: Callable[[Call], tuple[Problem, ...]] | None = None
     refused: Callable[[Call], None] | None = None
     is_long: bool = False
+    confirmation: Confirmation | None = None
 
 
 class Registry(Mapping[str, Tool]):

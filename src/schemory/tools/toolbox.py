@@ -17,6 +17,7 @@ from schemory.tools.instructions import instructions
 from schemory.tools.memory_replies import memory_error, memory_internal
 from schemory.tools.profiles import Price, Profile, price_of
 from schemory.tools.registry import (
+    Asking,
     Call,
     Caller,
     Effect,
@@ -125,8 +126,11 @@ class Toolbox:
         *,
         progress: Callable[[float, float | None, str], None] | None = None,
         is_cancelled: Callable[[], bool] | None = None,
+        asking: Asking | None = None,
     ) -> Reply:
         """Return the answer of one tool call; whatever goes wrong inside is an answer too.
+
+        With `asking` it may be a question first.
 
         Raises:
             ToolNotFoundError: There is no such tool; it names the nearest.
@@ -141,11 +145,12 @@ class Toolbox:
                 caller=caller or Caller(),
                 progress=progress or ignore_progress,
                 is_cancelled=is_cancelled or never_cancelled,
+                asking=asking,
             )
             examined = _examined(tool, tools.accepted[name], arguments)
             if examined.problems and tool.refused is not None:
                 tool.refused(replace(call, arguments=read_object(arguments)))
-            reply = _perform(tool, examined, call)
+            reply = _perform(tool, examined, call, self._bench.signing_key)
         except SchemoryError as error:
             is_memory = tool.family is Family.MEMORY
             reply = memory_error(error) if is_memory else error_reply(error, tools.rephrase)
@@ -190,14 +195,19 @@ def _examined(tool: Tool, accepted: Mapping[str, Json], arguments: object) -> Ex
     return examine_arguments(extended(chosen_schema, tool.unadvertised), arguments)
 
 
-def _perform(tool: Tool, examined: Examined, call: Call) -> Reply:
+def _perform(tool: Tool, examined: Examined, call: Call, key: bytes) -> Reply:
     """Make the call; where items cannot be read, tell also what is wrong with the others.
 
     Raises:
         SchemoryError: With every problem there is.
     """
     if not examined.problems:
-        return tool.handle(replace(call, arguments=examined.arguments))
+        call = replace(call, arguments=examined.arguments)
+        if tool.confirmation is None or call.asking is None:
+            return tool.handle(call)
+        from schemory.tools.confirming import handle_confirmed  # noqa: PLC0415 (a rare tool's)
+
+        return handle_confirmed(tool, call, key)
     sifted = sift(examined, tool.items) if tool.items else None
     if sifted is None or tool.rehearse is None:
         raise error_for(examined.problems)
