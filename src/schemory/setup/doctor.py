@@ -11,6 +11,9 @@ from schemory.storage.keeping import Finding, Inspection, Progress, Severity, un
 MOST_TOOLS: Final = 40
 """Beyond this many, models choose worse and some hosts cut the list (graph.md §4)."""
 
+_BESIDE_THE_FILE: Final = ("file.permissions", "folder.permissions", "file.leftovers")
+"""What can be mended without writing into the store."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
@@ -94,7 +97,7 @@ def examine(
     stores: list[Mapping[str, Json]] = []
     for patient in patients:
         seen = patient.keeper.inspect(progress)
-        done = patient.keeper.mend(seen.findings) if fix else ()
+        done = patient.keeper.mend(_safe_to_mend(seen)) if fix else ()
         if done:
             fixed += done
             seen = patient.keeper.inspect(progress)
@@ -109,6 +112,13 @@ def examine(
         findings=tuple(sorted(findings, key=lambda finding: rank.index(finding.severity))),
         fixed=tuple(fixed),
     )
+
+
+def _safe_to_mend(seen: Inspection) -> tuple[Finding, ...]:
+    """Return what may be mended; a damaged file is not written to, so that a copy shows it all."""
+    if all(finding.severity is not Severity.FATAL for finding in seen.findings):
+        return seen.findings
+    return tuple(finding for finding in seen.findings if finding.code in _BESIDE_THE_FILE)
 
 
 def _can_be_read(seen: Inspection) -> bool:
@@ -133,5 +143,5 @@ def _judge(around: Surroundings) -> Iterator[Finding]:
             severity=Severity.WARNING,
             what=f"{around.tools} tools cost a model about {around.tokens:,} tokens; beyond "
             f"{MOST_TOOLS} models choose worse and some hosts cut the list",
-            next_step="`--tools compact` (or auto), fewer schemas, or fewer toolsets.",
+            next_step="Serve with `--tools compact` (or auto), fewer schemas, or fewer toolsets.",
         )
