@@ -26,6 +26,7 @@ _GROUPS = {
     "store": "The store",
     "graph": "The graph",
     "server": "The server",
+    "http": "The server over HTTP",
     "memory": "The project memory",
 }
 
@@ -81,6 +82,10 @@ def setting_lines() -> Iterator[str]:
     yield "is one JSON object of these names; see [How to configure](../how-to/configure.md)."
     for group, title in _GROUPS.items():
         yield from ("", f"## {title}", "")
+        if group == "http":
+            yield "They count with `MEMORY_HTTP` alone; see"
+            yield "[How to run a server for a team](../how-to/team-server.md)."
+            yield ""
         if group == "memory":
             yield "A project's own `.env` may name the project, its scope and its tags, and lower"
             yield "limits; nothing else in it counts."

@@ -13,6 +13,8 @@ HOME_FOLDER = PurePosixPath(".mcp-servers/memory")
 
 CONFIG_FILE_NAME = "memory.config.json"
 
+_MAX_PORT = 65535
+
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
 
@@ -54,6 +56,20 @@ def _one_of(*allowed: str) -> Callable[[str], str]:
     return parse
 
 
+def _address(raw: str) -> tuple[str, int]:
+    """Read `HOST:PORT`; a port alone means this machine only."""
+    host, _, port = raw.strip().rpartition(":")
+    bare = host.removeprefix("[").removesuffix("]")
+    if (
+        not port.isascii()
+        or not port.isdigit()
+        or int(port) > _MAX_PORT
+        or (":" in host) != (host.startswith("[") and host.endswith("]"))
+    ):
+        raise ValueError("HOST:PORT, for example 127.0.0.1:8848, or a port alone")
+    return bare or "127.0.0.1", int(port)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingKey:
     """One setting: its names, its default and how its text is read.
@@ -64,7 +80,7 @@ class SettingKey:
         meaning: One sentence for the reference.
         parse: Reads one text; a ValueError says what is allowed.
         separator: For settings that take several values in one text: `,` or the path separator.
-        group: `store`, `graph`, `server` or `memory`, for the reference.
+        group: `store`, `graph`, `server`, `http` or `memory`, for the reference.
     """
 
     name: str
@@ -188,6 +204,95 @@ KEYS: tuple[SettingKey, ...] = (
         default="0",
         meaning="Write a debug log to stderr; never stored content.",
         parse=_flag,
+    ),
+    SettingKey(
+        name="MEMORY_HTTP",
+        flag="--http",
+        meaning="Serve over HTTP at this address instead of standard input and output: HOST:PORT.",
+        parse=_address,
+        group="http",
+    ),
+    SettingKey(
+        name="MEMORY_HTTP_AUTH_FILE",
+        flag="--http-auth-file",
+        meaning=(
+            "A JSON list of tokens, each with its principal, scopes and perhaps projects; "
+            "nobody but its owner may read the file."
+        ),
+        group="http",
+    ),
+    SettingKey(
+        name="MEMORY_HTTP_TOKEN",
+        meaning="One token with every scope, for a server of one person; environment only.",
+        group="http",
+    ),
+    SettingKey(
+        name="MEMORY_HTTP_ALLOWED_HOSTS",
+        flag="--http-allowed-host",
+        meaning=(
+            "Names, with or without a port, by which clients may call the server, "
+            "beside those of this machine itself."
+        ),
+        separator=",",
+        group="http",
+    ),
+    SettingKey(
+        name="MEMORY_HTTP_ALLOWED_ORIGINS",
+        flag="--http-allowed-origin",
+        meaning="Web origins whose pages may call the server, such as `https://app.example.com`.",
+        separator=",",
+        group="http",
+    ),
+    SettingKey(
+        name="MEMORY_HTTP_PUBLIC_URL",
+        flag="--http-public-url",
+        meaning="The URL that clients use, with `/mcp`; OAuth tokens must be made for it.",
+        group="http",
+    ),
+    SettingKey(
+        name="MEMORY_HTTP_ISSUER",
+        flag="--http-issuer",
+        meaning="The OAuth authorization server whose tokens are accepted.",
+        group="http",
+    ),
+    SettingKey(
+        name="MEMORY_HTTP_JWKS",
+        flag="--http-jwks",
+        meaning="That server's keys: an https URL, or a local file.",
+        group="http",
+    ),
+    SettingKey(
+        name="MEMORY_HTTP_AUDIENCE",
+        meaning="The audience that its tokens name, where that is not the public URL.",
+        group="http",
+    ),
+    SettingKey(
+        name="MEMORY_HTTP_PRINCIPAL_CLAIM",
+        default="sub",
+        meaning="The claim of a token that says who acts.",
+        group="http",
+    ),
+    SettingKey(
+        name="MEMORY_HTTP_PROJECTS_CLAIM",
+        meaning=(
+            "The claim that lists the projects a principal may use; where it is set, "
+            "a token without it may use none."
+        ),
+        group="http",
+    ),
+    SettingKey(
+        name="MEMORY_HTTP_RATE",
+        default="1200",
+        meaning="The most requests a minute of one principal; 0 lifts the bound.",
+        parse=_whole(0),
+        group="http",
+    ),
+    SettingKey(
+        name="MEMORY_HTTP_WORKERS",
+        default="8",
+        meaning="How many calls run at the same time; others wait their turn.",
+        parse=_whole(1),
+        group="http",
     ),
     SettingKey(
         name="MEMORY_ALLOWED_ROOTS",

@@ -23,6 +23,8 @@ _STORE_KEYS = ("MEMORY_FILE", "MEMORY_FILE_PATH", "MEMORY_DB_PATH")
 _PROJECT_KEYS = ("MEMORY_PROJECT", "MEMORY_PROJECT_ID")
 _ROOTS = "MEMORY_ALLOWED_ROOTS"
 _AUDIT_FILE = "MEMORY_AUDIT_JSONL"
+_AUTH_FILE = "MEMORY_HTTP_AUTH_FILE"
+_TOKEN = "MEMORY_HTTP_TOKEN"  # noqa: S105 (a setting's name)
 _URL_SCHEMES = ("postgresql://", "postgres://")
 
 
@@ -292,10 +294,34 @@ def _assemble(loader: _Loader, config_file: Path | None) -> Settings:
         debug=bool(loader.value("MEMORY_DEBUG")),
         use_sdk=bool(loader.value("MEMORY_SDK")),
         memory=_memory(loader, database),
+        http=_http(loader),
         working_folder=loader.cwd,
         config_file=config_file,
         warnings=tuple(loader.findings.warnings),
     )
+
+
+def _http(loader: _Loader) -> Mapping[str, object]:
+    """Return the HTTP server's settings by key, its paths absolute; none where it is not asked for.
+
+    A token in a file that others read, or on a command line that `ps` shows, would be no secret.
+    """
+    if loader.find("MEMORY_HTTP") is None:
+        return {}
+    for layer in loader.layers:
+        if layer.title != "environment" and layer.values.get(_TOKEN):
+            source = _source(_TOKEN, layer)
+            loader.findings.add(source, f"{source} is not allowed; set it in the environment")
+    values = {
+        key.name: loader.parsed(key) if key.separator else loader.value(key.name)
+        for key in KEYS
+        if key.group == "http"
+    }
+    named = loader.find(_AUTH_FILE)
+    return {
+        **values,
+        _AUTH_FILE: loader.path(str(named[1].raw), named[1].source) if named else None,
+    }
 
 
 def _memory(loader: _Loader, database: str) -> Mapping[str, object]:

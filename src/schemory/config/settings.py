@@ -43,6 +43,7 @@ class Settings:
         packs: Names of built-in packs.
         use_sdk: Serve through the MCP SDK rather than the adapter of our own.
         memory: Parsed settings of the project memory by key; paths absolute.
+        http: Parsed settings of the HTTP server by key; none = it is not asked for.
         working_folder: Where the process was started.
         config_file: The config file that was read, or None.
         warnings: Unknown keys and other things a person should know.
@@ -66,6 +67,7 @@ class Settings:
     debug: bool
     use_sdk: bool
     memory: Mapping[str, object]
+    http: Mapping[str, object]
     working_folder: Path
     config_file: Path | None
     warnings: tuple[str, ...]

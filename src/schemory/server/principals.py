@@ -47,6 +47,10 @@ class Principal:
     expires_at: float | None = None
 
 
+class KeysUnavailableError(Exception):
+    """The issuer's keys cannot be had now, so nobody can tell whether a token is good."""
+
+
 acting: ContextVar[Principal | None] = ContextVar("acting", default=None)
 """The principal of the request that is being answered; None where nobody has to name themselves."""
 

@@ -35,7 +35,7 @@ def serve_stdio(settings: Settings) -> int:
         sys.stderr.write("schemory: waiting for an MCP client on standard input; Ctrl-C ends\n")
     sys.stderr.flush()
     lanes = Lanes("schemory-tools")
-    with _watching(app):
+    with watching_schemas(app):
         code = _serve(app, lanes)
     if not lanes.close(_LAST_CALL_SECONDS):
         # A call that does not end is left behind; the store survives a process that ends in the
@@ -84,7 +84,7 @@ def _serve(app: App, lanes: Lanes) -> int:
 
 
 @contextmanager
-def _watching(app: App) -> Generator[None]:
+def watching_schemas(app: App) -> Generator[None]:
     """Reload schemas while they change on disk."""
     folders = app.settings.schema_folders
     if not folders:
