@@ -1,7 +1,13 @@
 """Settings and where they come from; the only reader of the environment (memory.md §3)."""
 
 from schemory.config.keys import KEYS, PROFILES, TOOLSETS, SettingKey
-from schemory.config.load import editor_command, load_settings, wants_colour
+from schemory.config.load import (
+    editor_command,
+    home_folder,
+    load_settings,
+    process_environment,
+    wants_colour,
+)
 from schemory.config.settings import DEFAULT_SPACE, Raw, Settings, mask_url
 
 __all__ = [
@@ -13,7 +19,9 @@ __all__ = [
     "SettingKey",
     "Settings",
     "editor_command",
+    "home_folder",
     "load_settings",
     "mask_url",
+    "process_environment",
     "wants_colour",
 ]

@@ -142,6 +142,16 @@ def load_settings(
     return settings
 
 
+def process_environment() -> Mapping[str, str]:
+    """Return the environment of this process, for what looks after other programs' files."""
+    return os.environ
+
+
+def home_folder(environ: Mapping[str, str] | None = None) -> Path:
+    """Return the user's home folder; `environ` None = the real environment."""
+    return _home(os.environ if environ is None else environ)
+
+
 def _home(environment: Mapping[str, str]) -> Path:
     """Return the user's home folder; HOME counts only where it is an absolute path.
 

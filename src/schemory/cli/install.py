@@ -1,0 +1,359 @@
+"""`install` and `uninstall`: tells clients of the server, in their own files."""
+
+import argparse
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from schemory.cli.command import FINDING, OK, Command, Request
+from schemory.cli.faults import exit_code
+from schemory.config import (
+    KEYS,
+    Raw,
+    SettingKey,
+    Settings,
+    home_folder,
+    load_settings,
+    process_environment,
+)
+from schemory.errors import ConflictError, UsageError
+
+if TYPE_CHECKING:
+    from schemory.setup.clients.client import Client
+    from schemory.setup.clients.entry import Entry, Variable
+    from schemory.setup.clients.job import Order, Outcome
+    from schemory.setup.clients.places import Machine
+    from schemory.setup.clients.verify import Trial
+
+PASSED_ON = (
+    "MEMORY_TOOLSET",
+    "MEMORY_TOOLS",
+    "MEMORY_RESPONSE_BUDGET",
+    "MEMORY_STRICT_TYPES",
+    "MEMORY_MANAGE_SCHEMAS",
+    "MEMORY_ALLOW_CROSS_PROJECT",
+    "MEMORY_SDK",
+)
+"""Settings of `serve` that an entry may carry, beside the common options."""
+
+_ALL = "all"
+
+
+def _configure_target(parser: argparse.ArgumentParser, undo: str = "") -> None:
+    add = parser.add_argument
+    add(
+        "--client",
+        action="append",
+        metavar="NAME",
+        help=f"which client; repeatable, with commas, or all that are here {undo}".rstrip(),
+    )
+    add("--user", action="store_true", help="your own file, also together with --project")
+    add("--name", default="schemory", help="what the entry is called (default schemory)")
+    add("--dry-run", action="store_true", help="show what would change, change nothing")
+
+
+def _configure_install(parser: argparse.ArgumentParser) -> None:
+    _configure_target(parser)
+    add = parser.add_argument
+    add("--print", dest="only_print", action="store_true", help="print the entry, touch no file")
+    add("--force", action="store_true", help="replace another entry of that name")
+    add("--no-verify", action="store_true", help="do not start the server to see whether it works")
+    add(
+        "--env",
+        action="append",
+        metavar="NAME[=VALUE]",
+        default=[],
+        help="a variable of the server's; without a value a reference to the client's own",
+    )
+    add_passed_on(parser)
+
+
+def add_passed_on(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `serve` that an entry may carry."""
+    group = parser.add_argument_group("options that the entry hands to serve, like those below")
+    for key in KEYS:
+        if key.name in PASSED_ON and key.flag:
+            add, silent = group.add_argument, argparse.SUPPRESS
+            if _is_switch(key):
+                add(
+                    key.flag,
+                    dest=key.name,
+                    action="store_const",
+                    const="1",
+                    default=silent,
+                    help=key.meaning,
+                )
+            else:
+                add(key.flag, dest=key.name, metavar="VALUE", default=silent, help=key.meaning)
+
+
+def _is_switch(key: SettingKey) -> bool:
+    return key.default == "0" and key.separator is None
+
+
+def _configure_uninstall(parser: argparse.ArgumentParser) -> None:
+    _configure_target(parser, "(the default)")
+    parser.add_argument(
+        "--force", action="store_true", help="remove an entry of that name that is not ours, too"
+    )
+
+
+def _run_install(request: Request) -> int:
+    from schemory.cli.install_view import show_entry, show_outcomes  # noqa: PLC0415 (see below)
+
+    machine = find_machine()
+    args = request.args
+    clients = named_clients(args.client or [], machine)
+    if not clients:
+        if args.client:
+            raise UsageError(
+                "No client was found here.",
+                suggestions=["Name one: schemory install --client NAME"],
+            )
+        clients = _offer(request, machine)
+        if not clients:
+            return OK
+    order, entry, notes = make_order(request)
+    if args.only_print:
+        return show_entry(clients, entry, order, request.out)
+    trial = None
+    if not (args.no_verify or args.dry_run):
+        trial = _try(entry, order)
+    outcomes = carry_out(clients, entry, order, machine)
+    show_outcomes(outcomes, order, request.out, entry=entry, trial=trial, notes=notes)
+    return worst(outcomes)
+
+
+def _run_uninstall(request: Request) -> int:
+    from schemory.cli.install_view import show_outcomes  # noqa: PLC0415 (see below)
+    from schemory.setup.clients.job import uninstall  # noqa: PLC0415 (help needs no clients)
+    from schemory.setup.clients.table import CLIENTS  # noqa: PLC0415 (as above)
+
+    machine = find_machine()
+    order = _order(request, _project_folder(request))
+    names = request.args.client or [_ALL]
+    is_all = _ALL in names
+    clients = CLIENTS if is_all else named_clients(names, machine)
+    outcomes = list(uninstall(clients, order, machine))
+    if not outcomes and not request.out.is_json:
+        where = order.project or "your own files"
+        request.out.note(f'No entry "{order.name}" in {where}')
+        return FINDING
+    _raise_only(outcomes)
+    show_outcomes(outcomes, order, request.out)
+    return worst(outcomes) if outcomes else FINDING
+
+
+def find_machine() -> "Machine":
+    """Return this machine."""
+    from schemory.setup.clients.local import this_machine  # noqa: PLC0415 (help needs no clients)
+
+    return this_machine(process_environment(), home_folder())
+
+
+def named_clients(names: Iterable[str], machine: "Machine") -> tuple["Client", ...]:
+    """Return the clients of these names; `all` stands for those that are here.
+
+    Raises:
+        UsageError: There is none of a name.
+    """
+    from schemory.setup.clients.places import is_installed  # noqa: PLC0415 (help needs no clients)
+    from schemory.setup.clients.table import CLIENTS, find_client  # noqa: PLC0415 (as above)
+
+    found: list[Client] = []
+    for name in (part.strip() for text in names for part in text.split(",")):
+        if name.lower() == _ALL:
+            found += [client for client in CLIENTS if is_installed(client, machine)]
+        elif name:
+            found.append(find_client(name))
+    return tuple(dict.fromkeys(found))
+
+
+def make_order(request: Request) -> tuple["Order", "Entry", tuple[str, ...]]:
+    """Return what is to be done, the entry, and what a person should know of it.
+
+    Raises:
+        ConfigError: A setting that the server would refuse.
+        SecretDetectedError: A value looks like a credential.
+    """
+    from schemory.setup.clients.entry import (  # noqa: PLC0415 (help needs no clients)
+        Entry,
+        check_name,
+        parse_variable,
+        refuse_secrets,
+    )
+    from schemory.setup.clients.launcher import find_launcher  # noqa: PLC0415 (as above)
+
+    check_name(request.args.name)
+    env = tuple(map(parse_variable, request.args.env))
+    flags = [(key.flag or key.name, request.overrides.get(key.name, ())) for key in KEYS]
+    refuse_secrets([(flag, value) for flag, raw in flags for value in _values(raw)], env)
+    settings = settings_of(request)
+    project = _project_folder(request, settings)
+    launcher = find_launcher(sys.executable, _which)
+    words = (*launcher.words, "serve", *serve_arguments(settings, request.overrides))
+    entry = Entry(command=words[0], args=words[1:], env=env)
+    notes = [launcher.note] if launcher.note else []
+    return _order(request, project), entry, (*notes, *_unseen(env))
+
+
+def settings_of(request: Request) -> Settings:
+    """Return the settings that the server will have: the flags', not those of this shell."""
+    environ = process_environment()
+    own = {name: text for name, text in environ.items() if not name.startswith("MEMORY_")}
+    return load_settings(request.overrides, environ=own)
+
+
+def serve_arguments(settings: Settings, given: Mapping[str, Raw]) -> list[str]:
+    """Return the arguments of `serve` for what the command line said, paths absolute."""
+    words: list[str] = []
+    if settings.graph_file is not None:
+        words += ["--graph-file", str(settings.graph_file)]
+    elif settings.store_source == "--db":
+        words += ["--db", settings.database]
+    if "MEMORY_PROJECT" in given:
+        folder = settings.project.folder if settings.project else None
+        words += ["--project", folder or settings.space]
+    if settings.schemas_named:
+        for schemas in settings.schema_folders:
+            words += ["--schemas", str(schemas)]
+    for key in KEYS:
+        if key.flag and key.name in {*PASSED_ON, "MEMORY_PACKS", "MEMORY_DEBUG"}:
+            for value in _values(given.get(key.name, ())):
+                words += [key.flag] if _is_switch(key) else [key.flag, value]
+    return words
+
+
+def carry_out(
+    clients: Sequence["Client"], entry: "Entry", order: "Order", machine: "Machine"
+) -> list["Outcome"]:
+    """Set the clients up and return what came of it; the only one's fault is raised."""
+    from schemory.setup.clients.job import install  # noqa: PLC0415 (help needs no clients)
+
+    outcomes = list(install(clients, entry, order, machine))
+    _raise_only(outcomes)
+    return outcomes
+
+
+def worst(outcomes: Iterable["Outcome"]) -> int:
+    """Return the exit code of several."""
+    return max((exit_code(each.fault) for each in outcomes if each.fault), default=OK)
+
+
+def _raise_only(outcomes: Sequence["Outcome"]) -> None:
+    faults = [each.fault for each in outcomes if each.fault]
+    if len(outcomes) == 1 and faults:
+        raise faults[0]
+
+
+def _order(request: Request, project: str | None) -> "Order":
+    from schemory.setup.clients.job import Order  # noqa: PLC0415 (help needs no clients)
+
+    args = request.args
+    return Order(
+        name=args.name,
+        project=None if args.user else project,
+        force=args.force,
+        is_dry=args.dry_run,
+    )
+
+
+def _project_folder(request: Request, settings: Settings | None = None) -> str | None:
+    """Return the folder of the project whose files are meant; None: the user's own are.
+
+    Raises:
+        UsageError: The project was named by its id, which has no folder.
+    """
+    if "MEMORY_PROJECT" not in request.overrides:
+        return None
+    settings = settings or settings_of(request)
+    if settings.project is not None and settings.project.folder is not None:
+        return settings.project.folder
+    if request.args.user:
+        return None
+    raise UsageError(
+        "A project that is named by its id has no folder to put files into",
+        suggestions=["Name its folder (--project PATH), or add --user for your own file."],
+    )
+
+
+def _try(entry: "Entry", order: "Order") -> "Trial":
+    """Start the entry as a client would.
+
+    Raises:
+        ConflictError: It does not work; nothing was changed.
+    """
+    from schemory.setup.clients.verify import try_entry  # noqa: PLC0415 (help starts nothing)
+
+    folder = order.project or str(home_folder())
+    trial = try_entry(entry, environ=process_environment(), folder=folder)
+    if trial.fault is None:
+        return trial
+    raise ConflictError(
+        f"The entry does not work, so nothing was changed: {trial.fault}",
+        suggestions=["Run it in a terminal to see more.", "--no-verify writes it all the same."],
+    )
+
+
+def _offer(request: Request, machine: "Machine") -> tuple["Client", ...]:
+    """List the clients; on a terminal, ask which of those that are here to set up."""
+    from schemory.cli.install_view import ask_clients, show_standing  # noqa: PLC0415 (as above)
+    from schemory.setup.clients.job import standing  # noqa: PLC0415 (help needs no clients)
+    from schemory.setup.clients.table import CLIENTS  # noqa: PLC0415 (as above)
+
+    standings = [standing(client, machine) for client in CLIENTS]
+    show_standing(standings, request.out)
+    if request.out.is_json or not (request.out.is_terminal and request.stdin.isatty()):
+        return ()
+    return ask_clients(standings, request.out, request.stdin)
+
+
+def _unseen(env: Iterable["Variable"]) -> list[str]:
+    """Return a note on settings of this shell that a client may not hand on."""
+    named = {variable.name for variable in env}
+    here = sorted(
+        name for name in process_environment() if name.startswith("MEMORY_") and name not in named
+    )
+    if not here:
+        return []
+    return [
+        f"{', '.join(here)} of this shell is not in the entry; give the flags, or --env {here[0]}"
+    ]
+
+
+def _values(raw: Raw) -> tuple[str, ...]:
+    return (raw,) if isinstance(raw, str) else raw
+
+
+def _which(name: str) -> str | None:
+    import shutil  # noqa: PLC0415 (only for what runs from a throw-away environment)
+
+    return shutil.which(name)
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        name="install",
+        summary="set a client up, or list the clients that are here",
+        configure=_configure_install,
+        run=_run_install,
+        examples=(
+            "schemory install                                  # which clients are here?",
+            "schemory install --client claude-code             # for all your projects",
+            "schemory install --client cursor --project .      # for this project only",
+            "schemory install --client all --pack software --dry-run",
+            "schemory install --client vscode --print",
+        ),
+    ),
+    Command(
+        name="uninstall",
+        summary="take the entry out of clients' files again",
+        configure=_configure_uninstall,
+        run=_run_uninstall,
+        examples=(
+            "schemory uninstall --client claude-code",
+            "schemory uninstall --client cursor --project .",
+            "schemory uninstall --dry-run                      # everywhere",
+        ),
+    ),
+)

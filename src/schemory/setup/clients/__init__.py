@@ -1,0 +1,1 @@
+"""Clients' configuration files: where they are, what stands in them, and changing only our part."""
