@@ -42,6 +42,8 @@ GROUPS: tuple[Group, ...] = (
         (
             ("demo", "demo", "see the real server at work, as an agent sees it"),
             ("init", "init", "make a folder of schemas to edit"),
+            ("install", "install", "set a client up: Claude Code, Cursor, VS Code, ..."),
+            ("uninstall", "install", "take the entry out of clients' files again"),
             ("serve", "serve", "serve the memory to an MCP client"),
             ("status", "status", "show what is stored where, and what is wrong"),
         ),
