@@ -51,12 +51,16 @@ class Peer:
 
     def receive(self) -> Message:
         """Return the next message; every line on stdout must be one."""
-        line = self._lines.get(timeout=TIMEOUT_SECONDS)
-        assert line is not None, "the server closed its output: " + self.stderr()
-        message: Message = json.loads(line)
+        message: Message = self.receive_any()
         assert message["jsonrpc"] == "2.0"
         self.received.append(message)
         return message
+
+    def receive_any(self) -> Any:
+        """Return what the next line holds: a message, or the answers to a batch."""
+        line = self._lines.get(timeout=TIMEOUT_SECONDS)
+        assert line is not None, "the server closed its output: " + self.stderr()
+        return json.loads(line)
 
     def answer(self, number: int | str | None) -> Message:
         """Return the answer to a request, whatever comes before it."""
@@ -72,12 +76,12 @@ class Peer:
     def call(self, number: int, tool: str, arguments: object) -> Message:
         return self.ask("tools/call", number, name=tool, arguments=arguments)
 
-    def shake_hands(self, version: str = "2025-11-25") -> Message:
+    def shake_hands(self, version: str = "2025-11-25", **capabilities: Any) -> Message:
         answer = self.ask(
             "initialize",
             0,
             protocolVersion=version,
-            capabilities={},
+            capabilities=capabilities,
             clientInfo={"name": "pytest", "version": "1"},
         )
         self.send("notifications/initialized")

@@ -1,7 +1,7 @@
 """JSON-RPC 2.0 messages, one a line, read and written with the standard library alone."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, NoReturn, TypeAlias, cast
 
 from schemory.model.jsonvalue import Json
@@ -17,6 +17,9 @@ CONNECTION_CLOSED: Final = -32000
 
 UNSUPPORTED_VERSION: Final = -32022
 """MCP 2026-07-28: the protocol version asked for is not served."""
+
+MAX_BATCH: Final = 1_000
+"""How many messages a batch may hold: all their answers are kept until the last is there."""
 
 MAX_DEPTH: Final = 190
 """How deep a message may be nested; the other adapter's reader gives up a little later."""
@@ -75,8 +78,16 @@ class Fault(NamedTuple):
 Message: TypeAlias = Request | Notification | Answer
 
 
-def parse_line(line: bytes | None) -> Message | Fault | None:
+class Batch(NamedTuple):
+    """Several messages in one line, whose answers come in one line as well."""
+
+    items: tuple[Message | Fault, ...]
+
+
+def parse_line(line: bytes | None) -> Message | Batch | Fault | None:
     """Return the message in `line`; None for an empty line, a fault for one that is none.
+
+    Whether a batch is served is a matter of the protocol's version.
 
     Args:
         line: Without its end; None stands for a line that was too long to be read.
@@ -90,16 +101,21 @@ def parse_line(line: bytes | None) -> Message | Fault | None:
         data = _read_json(line.decode("utf-8"))
     except (ValueError, RecursionError):
         return Fault(None, PARSE_ERROR, "Parse error: this line is no JSON text in UTF-8")
-    return _parsed(line, data)
+    return _batch(line, data) if isinstance(data, list) else _parsed(line, data)
+
+
+def _batch(line: bytes, items: list[Json]) -> Batch | Fault:
+    if not items:
+        return Fault(None, INVALID_REQUEST, "Invalid request: a batch holds at least one message")
+    if len(items) > MAX_BATCH:
+        told = f"Invalid request: a batch may hold at most {MAX_BATCH} messages"
+        return Fault(None, INVALID_REQUEST, told)
+    return Batch(tuple(_parsed(line, item) for item in items))
 
 
 def _parsed(line: bytes, data: Json) -> Message | Fault:
     if not isinstance(data, dict):
-        many = isinstance(data, list)
-        told = (
-            "send one message a line, batches are not served" if many else "a message is an object"
-        )
-        return Fault(None, INVALID_REQUEST, f"Invalid request: {told}")
+        return Fault(None, INVALID_REQUEST, "Invalid request: a message is an object")
     message = _message(data)
     fault = _content_fault(line, data)
     if message is None or fault:
@@ -118,8 +134,8 @@ def _shown_id(value: Json) -> Id | None:
     return cast("Id", value)
 
 
-def encode(message: Mapping[str, Json]) -> bytes:
-    """Return `message` as one line in UTF-8, its end included."""
+def encode(message: Mapping[str, Json] | Sequence[Json]) -> bytes:
+    """Return a message, or those of a batch, as one line in UTF-8, its end included."""
     # Half a surrogate pair has no UTF-8; backslashreplace writes it as JSON's own escape.
     return _encode(message).encode("utf-8", "backslashreplace") + b"\n"
 
@@ -135,6 +151,11 @@ def error_of(request_id: Id | None, code: int, message: str, data: Json = None) 
     if data is not None:
         error["data"] = data
     return {"jsonrpc": "2.0", "id": request_id, "error": error}
+
+
+def request_of(request_id: Id, method: str, params: Mapping[str, Json]) -> Object:
+    """Return the message that asks for `method`."""
+    return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": dict(params)}
 
 
 def notification_of(method: str, params: Mapping[str, Json] | None = None) -> Object:

@@ -24,7 +24,19 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 
-from schemory.server.jsonrpc import Fault, Message, Notification, Request, parse_line
+from schemory.server.batches import Gathering, items_of, refusal
+from schemory.server.jsonrpc import (
+    CONNECTION_CLOSED,
+    INVALID_REQUEST,
+    Batch,
+    Fault,
+    Message,
+    Notification,
+    Request,
+    encode,
+    error_of,
+    parse_line,
+)
 from schemory.server.lane import Lane, post
 from schemory.server.wire import DRAIN_SECONDS, Wire, take_descriptors
 
@@ -33,6 +45,7 @@ _LAST_WRITE_SECONDS = 2.0
 _LINES_AHEAD = 16
 
 _CANCELLED = "notifications/cancelled"
+_GREETING = "initialize"
 _NEVER_ENDING = frozenset({"subscriptions/listen"})
 
 Incoming: TypeAlias = MemoryObjectReceiveStream[SessionMessage | Exception]
@@ -73,6 +86,10 @@ class _Pump:
         self._from_server = from_server
         self._writer = Lane("schemory-writer")
         self._unanswered: set[str | int] = set()
+        self._greetings: set[str | int] = set()
+        self._version: str | None = None
+        self._batches: dict[str | int, list[Gathering[str]]] = {}
+        self._questions: set[str | int] | None = set()  # None: nobody can answer any more
         self._answered = asyncio.Event()
         self.written = asyncio.Event()
 
@@ -93,6 +110,7 @@ class _Pump:
             while (line := await lines.get()) is not None:
                 room.release()
                 await self._take(*line)
+            await self._end_questions()
             await self._drain()
 
     async def write(self) -> None:
@@ -108,36 +126,100 @@ class _Pump:
 
     async def _take(self, line: bytes | None) -> None:
         parsed = parse_line(line)
-        if parsed is None:
+        with suppress(OSError):  # the writing side ends the connection with a client that is gone
+            if isinstance(parsed, Batch):
+                await self._take_batch(parsed)
+            elif isinstance(parsed, Fault):
+                await self._write(_fault_text(parsed))
+            elif parsed is not None:
+                await self._hand_over(parsed)
+
+    async def _take_batch(self, batch: Batch) -> None:
+        told = refusal(self._version)
+        if told:
+            await self._write(_fault_text(Fault(None, INVALID_REQUEST, told)))
             return
-        if isinstance(parsed, Fault):
-            await self._refuse(parsed)
-            return
+        gathering: Gathering[str] = Gathering(batch)
+        for item in items_of(batch):
+            if isinstance(item, Fault):
+                await self._write_batch(gathering.add(_fault_text(item)))
+                continue
+            if isinstance(item, Request):
+                self._batches.setdefault(item.id, []).append(gathering)
+            await self._hand_over(item)
+
+    async def _hand_over(self, parsed: Message) -> None:
         message = _sdk_message(parsed)
-        self._count(message)
+        await self._count(message)
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             await self._to_server.send(SessionMessage(message))
-
-    async def _refuse(self, fault: Fault) -> None:
-        error = ErrorData(code=fault.code, message=fault.message)
-        with suppress(OSError):
-            await self._send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=fault.id, error=error)))
 
     async def _send(self, message: SessionMessage) -> None:
         body = message.message
         text = body.model_dump_json(by_alias=True, exclude_unset=True)
+        if isinstance(body, JSONRPCRequest):
+            await self._ask(body, text)
+        elif isinstance(body, JSONRPCResponse | JSONRPCError):
+            if isinstance(body, JSONRPCResponse) and body.id in self._greetings:
+                self._version = str(body.result.get("protocolVersion"))
+            await self._write_answer(body.id, text)
+            self._settle(body.id)
+        else:
+            await self._write(text)
+
+    async def _write_answer(self, number: str | int | None, text: str | None) -> None:
+        """Write an answer, alone or with the others of its batch; None = there is none."""
+        waiting = self._batches.get(number) if number is not None else None
+        if waiting and number is not None:
+            gathering = waiting.pop(0)
+            if not waiting:
+                del self._batches[number]
+            await self._write_batch(gathering.add(text))
+        elif text is not None:
+            await self._write(text)
+
+    async def _write_batch(self, answers: list[str]) -> None:
+        if answers:
+            await self._write(f"[{','.join(answers)}]")
+
+    async def _write(self, text: str) -> None:
         data = text.encode("utf-8", "backslashreplace") + b"\n"
         await self._writer.run(lambda: self._wire.write(data))
-        if isinstance(body, JSONRPCResponse | JSONRPCError):
-            self._settle(body.id)
 
-    def _count(self, message: JSONRPCMessage) -> None:
+    async def _ask(self, request: JSONRPCRequest, text: str) -> None:
+        """Pass on a request of the server's, unless the client has said its last word."""
+        if self._questions is None:
+            await self._fail(request.id)
+        else:
+            self._questions.add(request.id)
+            await self._write(text)
+
+    async def _end_questions(self) -> None:
+        left, self._questions = self._questions or set(), None
+        for number in left:
+            await self._fail(number)
+
+    async def _fail(self, number: str | int) -> None:
+        error = ErrorData(code=CONNECTION_CLOSED, message="Connection closed")
+        message = JSONRPCError(jsonrpc="2.0", id=number, error=error)
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await self._to_server.send(SessionMessage(message))
+
+    async def _count(self, message: JSONRPCMessage) -> None:
         if isinstance(message, JSONRPCRequest):
             if message.method not in _NEVER_ENDING:
                 self._unanswered.add(message.id)
-        elif isinstance(message, JSONRPCNotification) and message.method == _CANCELLED:
+            if message.method == _GREETING:
+                self._greetings.add(message.id)
+        elif isinstance(message, JSONRPCResponse | JSONRPCError):
+            if self._questions is not None:
+                self._questions.discard(message.id)
+        elif message.method == _CANCELLED:
             # A cancelled request is never answered.
-            self._settle((message.params or {}).get("requestId"))
+            number = (message.params or {}).get("requestId")
+            if number in self._batches:
+                await self._write_answer(number, None)
+            self._settle(number)
 
     def _settle(self, request_id: object) -> None:
         self._unanswered = {open_id for open_id in self._unanswered if open_id != request_id}
@@ -151,6 +233,10 @@ class _Pump:
             self._answered.clear()
             with anyio.move_on_after(_DRAIN_STEP_SECONDS):
                 await self._answered.wait()
+
+
+def _fault_text(fault: Fault) -> str:
+    return encode(error_of(*fault)).decode().strip()
 
 
 def _sdk_message(message: Message) -> JSONRPCMessage:

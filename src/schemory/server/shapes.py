@@ -8,6 +8,9 @@ from schemory.model.jsonvalue import Json
 HANDSHAKE_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """Protocol versions that begin with `initialize`, oldest first."""
 
+BATCH_VERSION: Final = "2025-03-26"
+"""The one version in which several messages may come in one array."""
+
 MODERN_VERSIONS: Final = ("2026-07-28",)
 """Protocol versions in which each request carries an envelope instead."""
 

@@ -71,6 +71,7 @@ def _answer(
     while True:
         item = inbox.get()
         if item is _Event.END:
+            talk.end_input()
             return _drain(inbox, talk, wire)
         if item is _Event.GONE:
             return 0
@@ -129,8 +130,8 @@ class _Writer:
         self._thread = threading.Thread(target=self._work, name="schemory-writer", daemon=True)
         self._thread.start()
 
-    def send(self, message: Object) -> None:
-        """Have a message written, after all that were sent before."""
+    def send(self, message: Object | list[Object]) -> None:
+        """Have a message or those of a batch written, after all that were sent before."""
         self._messages.put(encode(message))
         if self._messages.qsize() > _ANSWERS_AHEAD:
             self._has_room.clear()
