@@ -1,0 +1,1 @@
+"""Shell completion: what can be typed, and how each shell is told."""
