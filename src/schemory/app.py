@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from schemory.storage.memory_protocols import IndexTerms
     from schemory.storage.sqlite.keeper import SqliteKeeper
     from schemory.storage.sqlite.store import SqliteStore
-    from schemory.tools.registry import Tool
+    from schemory.tools.registry import Call, Tool
     from schemory.tools.resources import Resources
     from schemory.tools.toolbox import Toolbox
 
@@ -179,8 +179,11 @@ class App:
             )
         )
 
-    def _graph_facts(self) -> Mapping[str, Json]:
-        """Return what the memory's status tells of the graph half."""
+    def _graph_facts(self, call: "Call") -> Mapping[str, Json]:
+        """Return what the memory's status tells of the graph half; nothing of others' projects."""
+        allowed = call.caller.projects
+        if allowed is not None and self.graph.space not in allowed:
+            return {}
         with self.graph.reading() as reader:
             counts = reader.count()
         return {

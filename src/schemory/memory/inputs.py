@@ -20,11 +20,13 @@ class ProjectRef:
         project_path: The folder the caller works in, absolute.
         project_id: Comes before whatever the folder says.
         allowed_ids: The only projects this caller (a principal) may use; None = all.
+        is_remote: The caller is a principal, whose files are not those of this machine.
     """
 
     project_path: str | None = None
     project_id: str | None = None
     allowed_ids: tuple[str, ...] | None = None
+    is_remote: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,7 +82,9 @@ def find_place(ref: ProjectRef, settings: MemorySettings, rules: ProjectRules) -
         LimitExceededError: The id is too long.
         PathNotAllowedError: The folder lies outside the allowed roots.
     """
-    project = resolve_project(ref.project_path, ref.project_id, rules)
+    if ref.is_remote and ref.project_path is not None and not rules.allowed_roots:
+        raise _no_folders()
+    project = resolve_project(ref.project_path, _only_project(ref, rules), rules)
     if ref.allowed_ids is not None and project.id not in ref.allowed_ids:
         raise _not_yours(ref.allowed_ids)
     limits, limit_warnings = _limits(settings, project)
@@ -96,6 +98,25 @@ def find_place(ref: ProjectRef, settings: MemorySettings, rules: ProjectRules) -
         allowed_tags=_allowed_tags(settings, project),
         warnings=tuple(dict.fromkeys(told)),
     )
+
+
+def _only_project(ref: ProjectRef, rules: ProjectRules) -> str | None:
+    """Return the project that is named, or the one a caller means who may use no other."""
+    if ref.project_id is not None or ref.project_path is not None or ref.allowed_ids is None:
+        return ref.project_id
+    own = rules.server_project
+    is_clear = len(ref.allowed_ids) == 1 and (own is None or own.id not in ref.allowed_ids)
+    return ref.allowed_ids[0] if is_clear else None
+
+
+def _no_folders() -> InvalidParamError:
+    """Return why a principal cannot name a folder: it would look about on the server's machine."""
+    message = "project_path is a folder of the server's machine, and it offers none"
+    hint = "Pass project_id instead; the server can be given MEMORY_ALLOWED_ROOTS to offer some."
+    problem = Problem(
+        code=InvalidParamError.code, path="$.project_path", message=message, suggestion=hint
+    )
+    return InvalidParamError(message, problems=[problem])
 
 
 def _not_yours(allowed: tuple[str, ...]) -> InvalidParamError:

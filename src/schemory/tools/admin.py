@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final, cast
 
+from schemory.errors import InvalidParamError, Problem
 from schemory.model.jsonvalue import Json
 from schemory.tools.bench import Bench, Spec, text_of
 from schemory.tools.registry import Call, Effect, Reply
@@ -12,7 +13,16 @@ from schemory.tools.wire import TEXTS
 _TEXT: Final[Mapping[str, Json]] = {"type": "string"}
 
 
+def _require_everything(call: Call) -> None:
+    """Refuse a caller who may use some projects only: schemas are shared by all."""
+    if call.caller.projects is not None:
+        message = "Schemas are shared by all projects; this caller may use some only"
+        problem = Problem(code=InvalidParamError.code, path="$", message=message)
+        raise InvalidParamError(message, problems=[problem])
+
+
 def _define_schema(bench: Bench, call: Call) -> Reply:
+    _require_everything(call)
     before = set(bench.catalog.types())
     document = cast("Mapping[str, Json]", call.arguments["schema"])
     node_type = bench.graph.define_schema(document).node_type
@@ -21,6 +31,7 @@ def _define_schema(bench: Bench, call: Call) -> Reply:
 
 
 def _remove_schema(bench: Bench, call: Call) -> Reply:
+    _require_everything(call)
     node_type = find_schema(bench, text_of(call, "nodeType")).node_type
     bench.graph.remove_schema(node_type)
     return bench.replies.success(_about(node_type), f"Removed the schema of {node_type}")

@@ -8,7 +8,7 @@ from schemory.errors import InvalidParamError, Problem
 from schemory.graph.results import Author
 from schemory.graph.service import KnowledgeGraph
 from schemory.model.frozen import dataclass
-from schemory.model.jsonvalue import Json
+from schemory.model.jsonvalue import Json, compact
 from schemory.model.text import nfc, text_fault
 from schemory.schemas.catalog import SchemaCatalog
 from schemory.tools.cursors import Cursors, Position
@@ -52,17 +52,28 @@ class Bench:
         """Return the graph that the call means.
 
         Raises:
-            InvalidParamError: `project_id` cannot be a project's id.
+            InvalidParamError: `project_id` cannot be a project's id, or is none of the caller's.
         """
         given = call.arguments.get(PROJECT_ARGUMENT)
         if not isinstance(given, str):
-            return self.graph
+            return self._own_graph(call.caller.projects)
         fault = _project_fault(given)
         if fault is not None:
             message = f"{PROJECT_ARGUMENT} {fault}"
             problem = Problem(code="INVALID_PARAM", path=f"$.{PROJECT_ARGUMENT}", message=message)
             raise InvalidParamError(message, problems=[problem])
-        return self.graph.for_space(nfc(given))
+        return self._graph_of(nfc(given), call.caller.projects)
+
+    def _own_graph(self, allowed: tuple[str, ...] | None) -> KnowledgeGraph:
+        """Return the server's graph, or that of a caller who may use one project alone."""
+        is_own = allowed is None or self.graph.space in allowed
+        space = self.graph.space if allowed is None or is_own or len(allowed) != 1 else allowed[0]
+        return self._graph_of(space, allowed)
+
+    def _graph_of(self, space: str, allowed: tuple[str, ...] | None) -> KnowledgeGraph:
+        if allowed is not None and space not in allowed:
+            raise not_yours(allowed, takes_project=self.takes_project)
+        return self.graph if space == self.graph.space else self.graph.for_space(space)
 
     def position(self, call: Call, tool: str) -> Position | None:
         """Return where the call's cursor stands, or None where it has none.
@@ -73,17 +84,44 @@ class Bench:
         cursor = call.arguments.get("cursor")
         if not isinstance(cursor, str):
             return None
-        space = self.graph_for(call).space
-        return self._cursors.open(cursor, tool=tool, space=space, arguments=call.arguments)
+        return self._cursors.open(
+            cursor, tool=tool, space=self._place(call), arguments=call.arguments
+        )
 
     def cursor(self, call: Call, tool: str, position: Position) -> str:
         """Return the cursor with which the same call goes on at `position`."""
+        return self._cursors.seal(
+            position, tool=tool, space=self._place(call), arguments=call.arguments
+        )
+
+    def _place(self, call: Call) -> str:
+        """Return whose listing of what it is: a cursor is no use to anybody else."""
         space = self.graph_for(call).space
-        return self._cursors.seal(position, tool=tool, space=space, arguments=call.arguments)
+        return compact([call.caller.principal, space]) if call.caller.principal else space
 
     @property
     def _cursors(self) -> Cursors:
         return Cursors(self.signing_key)
+
+
+def not_yours(allowed: tuple[str, ...], *, takes_project: bool) -> InvalidParamError:
+    """Return why a caller who is limited to some projects may not use another one."""
+    message = "This caller may not use that project"
+    named = ", ".join(allowed)
+    if not allowed:
+        hint = "It may use none."
+    elif takes_project:
+        hint = f"Pass {PROJECT_ARGUMENT}: one of {named}."
+    else:
+        hint = f"It may use {named}, whose graphs this server does not offer."
+    problem = Problem(
+        code=InvalidParamError.code,
+        path=f"$.{PROJECT_ARGUMENT}",
+        message=message,
+        nearest=allowed[:3],
+        suggestion=hint,
+    )
+    return InvalidParamError(message, problems=[problem])
 
 
 def _project_fault(text: str) -> str | None:

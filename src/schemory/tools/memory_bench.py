@@ -50,7 +50,7 @@ class MemoryBench:
 
     open_memory: "Callable[[], ProjectMemory]"
     budget: int
-    graph_facts: Callable[[], Mapping[str, Json]] | None = None
+    graph_facts: Callable[[Call], Mapping[str, Json]] | None = None
 
     @property
     def memory(self) -> "ProjectMemory":
@@ -174,6 +174,7 @@ def ref_of(call: Call) -> ProjectRef:
         project_path=optional_text(call, "project_path"),
         project_id=optional_text(call, "project_id"),
         allowed_ids=call.caller.projects,
+        is_remote=bool(call.caller.principal),
     )
 
 
@@ -181,7 +182,9 @@ def _loose_ref(call: Call) -> ProjectRef:
     """Return the project of a call whose arguments may be anything."""
     given = {key: call.arguments.get(key) for key in ("project_path", "project_id")}
     texts = {key: value for key, value in given.items() if isinstance(value, str)}
-    return ProjectRef(**texts, allowed_ids=call.caller.projects)
+    return ProjectRef(
+        **texts, allowed_ids=call.caller.projects, is_remote=bool(call.caller.principal)
+    )
 
 
 def author_of(call: Call) -> Author:

@@ -75,7 +75,8 @@ def _status(bench: MemoryBench, call: Call) -> Reply:
         "index": status.index.value,
     }
     if bench.graph_facts is not None:
-        data["graph"] = bench.graph_facts()
+        facts = bench.graph_facts(call)
+        data |= {"graph": facts} if facts else {}
     structured = success_data(status, data, with_project=True)
     return memory_reply(structured, _status_text(status, structured))
 
