@@ -65,6 +65,7 @@ def read_everything(reader: MemoryReader) -> None:
         )
     reader.held_groups([TermGroup(whole=("ring",))], ["e001"])
     reader.document_frequencies(["ring"])
+    reader.find_sharing(["ring"], statuses=[Status.ACTIVE], most_common=99, least_share=0, limit=5)
     reader.index_state()
     reader.count_statuses()
     for ids in (None, ["e001", "e002"]):

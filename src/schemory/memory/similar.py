@@ -6,7 +6,7 @@ Source: retrieval.md, last paragraph.
 import re
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cache
-from itertools import chain, pairwise
+from itertools import pairwise
 
 from schemory.memory.faults import invalid, refuse
 from schemory.memory.filters import statuses_of
@@ -19,7 +19,7 @@ from schemory.model.entry import Entry, Status
 from schemory.retrieval.folding import fold_word
 from schemory.retrieval.query import SearchQuery
 from schemory.retrieval.snippets import make_snippet
-from schemory.retrieval.tokens import iter_terms, spaceless_terms
+from schemory.retrieval.tokens import spaceless_terms
 from schemory.retrieval.words import find_runs, has_spaceless
 from schemory.storage.memory_protocols import EntryFilter, MemoryReader, TermGroup
 
@@ -31,9 +31,11 @@ less; of 1,500 paragraphs of an encyclopedia only those that are there twice hav
 """
 
 _LEAST_SIMILAR = 0.05
-_CANDIDATES_AT_WRITE = 10
+_CANDIDATES_AT_WRITE = 5
 _CANDIDATES = 50
-_RARE_TERMS_AT_WRITE = 5
+_TERMS_AT_WRITE = 8
+_LEAST_SHARED_AT_WRITE = 0.25  # of the weight of those terms that are rare ones
+_RARE_AT_WRITE = 100  # a term in more entries than that tells a write nothing
 _RARE_TERMS = 12
 _LOOKED_UP = 2  # for each term that is wanted
 _FEWEST_TERMS = 3
@@ -72,14 +74,24 @@ def near_duplicates(
     reader: MemoryReader, content: str, *, without: str = ""
 ) -> tuple[SimilarEntry, ...]:
     """Return active entries whose content is nearly `content`, most alike first."""
-    found = _most_similar(
-        reader,
-        content,
-        (Status.ACTIVE,),
-        terms=_RARE_TERMS_AT_WRITE,
-        candidates=_CANDIDATES_AT_WRITE,
-        at_least=NEAR_DUPLICATE,
+    shared = reader.find_sharing(
+        _longest(content, _TERMS_AT_WRITE),
+        statuses=(Status.ACTIVE,),
+        most_common=_RARE_AT_WRITE,
+        least_share=_LEAST_SHARED_AT_WRITE,
+        limit=_CANDIDATES_AT_WRITE,
     )
+    if shared.rare < _FEWEST_TERMS and shared.common:
+        found = _most_similar(
+            reader,
+            content,
+            (Status.ACTIVE,),
+            terms=_FEWEST_TERMS,
+            candidates=_CANDIDATES_AT_WRITE,
+            at_least=NEAR_DUPLICATE,
+        )
+    else:
+        found = _judged(content, shared.entries, NEAR_DUPLICATE)
     return _shown(one for one in found if one[1].id != without)
 
 
@@ -140,15 +152,35 @@ def _most_similar(
     groups = [TermGroup(whole=(term,)) for term in _rarest(reader, text, terms)]
     if not groups:
         return []
-    runs = _runs(words_of(text))
     matches = reader.match(groups, EntryFilter(statuses=statuses), limit=candidates).matches
-    judged = [
-        (round(_share(runs, _runs(words_of(entry.content))), 3), entry)
-        for entry in reader.find_entries(match.id for match in matches).values()
-        if _may_be_alike(len(text), len(entry.content), at_least)
-    ]
+    found = reader.find_entries(match.id for match in matches)
+    return _judged(text, found.values(), at_least)
+
+
+def _judged(text: str, entries: Iterable[Entry], at_least: float) -> list[tuple[float, Entry]]:
+    """Return those entries that are at least so similar to `text`, most alike first."""
+    words = words_of(text)
+    runs = _runs(words)
+    judged: list[tuple[float, Entry]] = []
+    for entry in entries:
+        if not _may_be_alike(len(text), len(entry.content), at_least):
+            continue
+        others = words_of(entry.content)
+        if _most_alike(words, len(runs), others) >= at_least:
+            judged.append((round(_share(runs, _runs(others)), 3), entry))
     alike = [one for one in judged if one[0] >= at_least]
     return sorted(alike, key=lambda one: (-one[0], one[1].id))
+
+
+def _most_alike(words: Sequence[str], runs: int, others: Sequence[str]) -> float:
+    """Return what the similarity can be at most, told from the words alone.
+
+    A shared run holds shared words only, so there are at most as many of each length as words of
+    the one text that the other has; and the runs of both are no fewer than those of one.
+    """
+    known = frozenset(others)
+    shared = sum(word in known for word in words)
+    return 3 * shared / runs if runs else 0.0
 
 
 def _may_be_alike(chars: int, others: int, at_least: float) -> bool:
@@ -168,13 +200,12 @@ def _shown(found: Iterable[tuple[float, Entry]]) -> tuple[SimilarEntry, ...]:
 
 
 def _rarest(reader: MemoryReader, text: str, most: int) -> list[str]:
-    """Return the terms that stand in the fewest entries, of those that stand in any.
+    """Return the words that stand in the fewest entries, of those that stand in any.
 
     Long ones are looked up, since those are rare more often; where even those are common, fewer
     have to do, so that the work stays bounded.
     """
-    terms = dict.fromkeys(chain.from_iterable(map(_without_stems, iter_terms(text))))
-    asked = sorted(terms, key=lambda term: (-len(term), term))[: _LOOKED_UP * most]
+    asked = _longest(text, _LOOKED_UP * most)
     frequencies = reader.document_frequencies(asked)
     known = [word for word in asked if frequencies.get(word, 0) > 0]
     chosen: list[str] = []
@@ -187,9 +218,12 @@ def _rarest(reader: MemoryReader, text: str, most: int) -> list[str]:
     return chosen
 
 
-def _without_stems(terms: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a word's first term, or the pairs of a spaceless run, which ends with a single one."""
-    return terms[:-1] if len(terms) > 1 and len(terms[-1]) == 1 else terms[:1]
+def _longest(text: str, most: int) -> list[str]:
+    """Return the longest words of a text, which are rare more often than others.
+
+    Every word is a term of the index as it is, so that no stem needs making.
+    """
+    return sorted(set(words_of(text)), key=lambda word: (-len(word), word))[:most]
 
 
 def _share(runs: set[Hashable], others: set[Hashable]) -> float:

@@ -40,8 +40,8 @@ def add_entry(work: Work, ref: ProjectRef, new: NewEntry, by: Author) -> EntryAd
     with work.recording("memory_add_entry", ref, arguments, by) as record:
         place = record.place
         draft = _draft(work, place, given, record, allow_secret=new.allow_secret)
-        twins = _twins(work, place, draft.content, dedupe=new.dedupe)
         texts = [work.store.index_text(draft)]
+        twins: tuple[SimilarEntry, ...] = ()
         with record.transaction() as tx:
             same = tx.find_by_sha(draft.content_sha256, statuses=(Status.ACTIVE,))
             if same and new.dedupe:
@@ -50,21 +50,21 @@ def add_entry(work: Work, ref: ProjectRef, new: NewEntry, by: Author) -> EntryAd
             else:
                 entry = replace(draft, created_at=tx.now, updated_at=tx.now)
                 differing = ()
+                # The writer's connection has the index at hand; another's would read it anew.
+                twins = similar.near_duplicates(tx, entry.content)
                 record.keep_project(tx)
                 tx.insert_entries([entry], texts=texts)
             record.entry_id = entry.id
     if differing:
         record.warn(_differing_warning(entry.id, differing))
-    deduped = "deduped" in record.facts
-    similar_entries = () if deduped else twins
-    record.warn(*map(similar.twin_warning, similar_entries))
+    record.warn(*map(similar.twin_warning, twins))
     return EntryAdded(
         project=place.project,
         warnings=record.warnings,
         entry=entry,
-        deduped=deduped,
+        deduped="deduped" in record.facts,
         differing=differing,
-        similar=similar_entries,
+        similar=twins,
     )
 
 
@@ -80,12 +80,14 @@ def update_entry(work: Work, ref: ProjectRef, update: EntryUpdate, by: Author) -
         place = record.place
         record.entry_id = known_id(update.entry_id)
         values = _changes(place, update, record)
-        twins = _twins(work, place, values.get("content"), without=update.entry_id)
+        twins: tuple[SimilarEntry, ...] = ()
         with record.transaction() as tx:
             before = get_entry(tx, update.entry_id)
             require_revision(before, update.expected_revision)
             entry = replace(before, **_entry_fields(values))
             changed = _changed(before, entry)
+            if "content" in changed:
+                twins = similar.near_duplicates(tx, entry.content, without=entry.id)
             if changed:
                 entry = replace(entry, revision=before.revision + 1, updated_at=tx.now)
                 record.keep_project(tx)
@@ -97,7 +99,6 @@ def update_entry(work: Work, ref: ProjectRef, update: EntryUpdate, by: Author) -
         record.warn("The entry had all these values already; nothing was written.")
     if entry.status is not Status.ACTIVE:
         record.warn(f"The entry is {entry.status}; memory_restore_entry makes it active again.")
-    twins = twins if "content" in changed else ()
     record.warn(*map(similar.twin_warning, twins))
     return EntryUpdated(
         project=place.project,
@@ -266,15 +267,3 @@ def _differing_warning(entry_id: str, names: tuple[str, ...]) -> str:
 def _same_content(found: tuple[Entry, ...], entry_id: str) -> list[str]:
     others = [e.id for e in found if e.status is Status.ACTIVE and e.id != entry_id]
     return [f"The active entry {others[0]} has exactly this content."] if others else []
-
-
-def _twins(
-    work: Work, place: Place, content: Json, *, without: str = "", dedupe: bool = False
-) -> tuple[SimilarEntry, ...]:
-    """Return active entries that say nearly the same; none when the very text is there already."""
-    if not isinstance(content, str):
-        return ()
-    with work.store.read_memory(place.id) as reader:
-        if dedupe and reader.find_by_sha(content_sha256(content), statuses=(Status.ACTIVE,)):
-            return ()
-        return similar.near_duplicates(reader, content, without=without)

@@ -204,6 +204,21 @@ class AuditPage:
     more: Position | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sharing:
+    """Entries that share rare terms with a text.
+
+    Attributes:
+        entries: Those that share the most first.
+        rare: How many of the terms asked for are rare ones; absent ones do not count.
+        common: How many are common ones.
+    """
+
+    entries: tuple[Entry, ...] = ()
+    rare: int = 0
+    common: int = 0
+
+
 class MemoryReader(Protocol):
     """One project's memory as it stands at one moment."""
 
@@ -267,6 +282,29 @@ class MemoryReader(Protocol):
 
     def document_frequencies(self, terms: Iterable[str]) -> Mapping[str, int]:
         """Return in how many entries each term of the index stands; a damaged index gives 0."""
+        ...
+
+    def find_sharing(
+        self,
+        terms: Iterable[str],
+        *,
+        statuses: Sequence[Status],
+        most_common: int,
+        least_share: float,
+        limit: int,
+    ) -> Sharing:
+        """Return the entries whose texts share the most with these terms of the index.
+
+        Cheaper than `match`: rare terms alone are looked at, the rarer the heavier. With a damaged
+        index nothing is found, and no term is known.
+
+        Args:
+            terms: Each costs a look-up.
+            statuses: Which entries are meant; () = all.
+            most_common: A term in more entries than this is common, and not looked at.
+            least_share: How much of the weight of all rare terms an entry must hold.
+            limit: How many entries.
+        """
         ...
 
     def index_state(self) -> IndexState:

@@ -17,10 +17,17 @@ from schemory.storage.memory_protocols import (
     IndexTerms,
     Matches,
     NameCount,
+    Sharing,
     TermGroup,
 )
 from schemory.storage.protocols import Commit, Position
-from schemory.storage.sqlite import ledger, memory_links, memory_listing, memory_past
+from schemory.storage.sqlite import (
+    ledger,
+    memory_links,
+    memory_listing,
+    memory_past,
+    memory_sharing,
+)
 from schemory.storage.sqlite.memory_held import held_groups
 from schemory.storage.sqlite.memory_index import is_index_fault
 from schemory.storage.sqlite.memory_match import answers_for, find_matches
@@ -148,6 +155,26 @@ class SqliteMemoryReader:
                 return dict.fromkeys(wanted, 0)
             raise
         return {term: count for (term, _), count in found.items()}
+
+    def find_sharing(
+        self,
+        terms: Iterable[str],
+        *,
+        statuses: Sequence[Status],
+        most_common: int,
+        least_share: float,
+        limit: int,
+    ) -> Sharing:
+        """Return the entries whose texts share the most with these terms of the index."""
+        return memory_sharing.find_sharing(
+            self._space,
+            self._project_id,
+            terms,
+            statuses=statuses,
+            most_common=most_common,
+            least_share=least_share,
+            limit=limit,
+        )
 
     def _figures(self) -> Figures:
         statistics = Statistics() if self._statistics is None else self._statistics
