@@ -265,6 +265,22 @@ def test_a_long_tool_list_is_named_with_its_price(home: Path, run_cli: Cli) -> N
 
 
 @pytest.mark.covers("setup.doctor.damage")
+def test_a_client_that_would_start_nothing_is_named_with_its_file(home: Path, run_cli: Cli) -> None:
+    gone = home / "old-venv" / "bin" / "schemory"
+    entry = {"command": str(gone), "args": ["serve"]}
+    mine, project = home / ".claude.json", home / ".mcp.json"
+    for file in (mine, project):
+        file.write_text(json.dumps({"mcpServers": {"schemory": entry}}), encoding="utf-8")
+    before = mine.read_bytes()
+    code, printed = run_cli(home, "doctor", "--fix")
+    assert code == 1
+    for file in (mine, project):
+        assert f'("schemory" in {file}) points nowhere' in printed
+    assert "schemory install --client claude-code" in printed
+    assert mine.read_bytes() == before  # other people's files are not the doctor's to mend
+
+
+@pytest.mark.covers("setup.doctor.damage")
 def test_more_projects_than_one_file_bears_well_are_told(home: Path, run_cli: Cli) -> None:
     insert = (
         "INSERT INTO projects (id, number, created_at, updated_at, has_graph, index_rules)"

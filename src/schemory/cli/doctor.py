@@ -59,7 +59,24 @@ def _look_around(settings: Settings) -> "Surroundings":
             setting_warnings=settings.warnings,
             tools=price.tools,
             tokens=price.tokens,
+            findings=_look_at_clients(settings),
         )
+
+
+def _look_at_clients(settings: Settings) -> "tuple[Finding, ...]":
+    """Return what is wrong with the entries that clients start this program by."""
+    import shutil  # noqa: PLC0415 (help needs none)
+
+    from schemory.cli.install import find_machine  # noqa: PLC0415 (as above)
+    from schemory.setup.clients.health import find_dead_entries  # noqa: PLC0415 (as above)
+
+    machine = find_machine()
+    path = machine.environ.get("PATH")
+    return find_dead_entries(
+        machine,
+        project=str(settings.working_folder),
+        which=lambda name: shutil.which(name, path=path),
+    )
 
 
 def _wire(diagnosis: "Diagnosis", around: "Surroundings") -> dict[str, Json]:
