@@ -1,8 +1,9 @@
 """Every deliberate error of the product, each with a stable code (graph.md §5, memory.md §5)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
+
+from schemory.model.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,12 +3,14 @@
 import copy
 import dataclasses
 import pickle
-from dataclasses import FrozenInstanceError, field, replace
+import subprocess
+import sys
+from dataclasses import FrozenInstanceError
 from typing import ClassVar
 
 import pytest
 
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +73,72 @@ def test_the_standard_library_knows_them() -> None:
     match named.point:
         case Point(x, y):
             assert (x, y) == (1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Place(Point):
+    """A point with one field more."""
+
+    name: str = "here"
+
+
+@dataclass(slots=True)
+class Basket:
+    """What may be changed."""
+
+    owner: str
+    fruit: list[str] = dataclasses.field(default_factory=list[str])
+
+
+def test_a_subclass_has_the_fields_of_both() -> None:
+    place = Place(1, name="there")
+    assert (place.x, place.y, place.name, place.total) == (1, 2, "there", 3)
+    assert place != Place(1)
+    assert place != Point(1)
+    assert [each.name for each in dataclasses.fields(Place)] == ["x", "y", "notes", "total", "name"]
+
+
+def test_what_is_not_frozen_can_be_changed_and_has_no_hash() -> None:
+    basket = Basket("Ann")
+    basket.fruit.append("plum")
+    basket.owner = "Bea"
+    assert basket == Basket("Bea", ["plum"]) != Basket("Bea")
+    assert repr(basket) == "Basket(owner='Bea', fruit=['plum'])"
+    with pytest.raises(TypeError):
+        hash(basket)
+    assert dataclasses.asdict(basket) == {"owner": "Bea", "fruit": ["plum"]}
+
+
+def test_a_changed_copy_is_checked_anew_by_either_replace() -> None:
+    for change in (replace, dataclasses.replace):
+        assert change(Point(1), x=5).total == 7
+        with pytest.raises(TypeError, match="unexpected keyword"):
+            change(Point(1), nothing=1)
+    standard = dataclasses.make_dataclass("Standard", ["x"], frozen=True)
+    assert replace(standard(1), x=2) == standard(2)
+
+
+def test_a_standard_class_can_stand_on_one_made_here() -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Labelled(Named):
+        label: str = "none"
+
+    labelled = Labelled(label="new", name="a")
+    assert (labelled.name, labelled.label) == ("a", "new")
+
+
+def test_making_and_using_values_does_not_import_the_standard_librarys() -> None:
+    code = """
+import sys
+from schemory.model.frozen import dataclass, field, replace
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    a: int
+    b: list = field(default_factory=list)
+
+made = replace(Pair(1), a=2)
+print(made, made == Pair(2), hash(Pair(1, ())) == hash(Pair(1, ())), "dataclasses" in sys.modules)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "Pair(a=2, b=[]) True True False\n"

@@ -2,12 +2,12 @@
 
 import argparse
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from schemory.cli.command import FINDING, OK, STORE, Command, Request, read_text
 from schemory.config import TOOLSETS
 from schemory.errors import ToolNotFoundError, UsageError
+from schemory.model.frozen import replace
 from schemory.tools.registry import Caller, Reply
 
 if TYPE_CHECKING:

@@ -2,13 +2,13 @@
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from schemory.cli.command import FINDING, OK, STORE, Command, Request
 from schemory.cli.output import Output, Style, count_of
 from schemory.cli.progress import progress_bar
 from schemory.config import Settings
+from schemory.model.frozen import replace
 from schemory.model.jsonvalue import Json
 
 if TYPE_CHECKING:

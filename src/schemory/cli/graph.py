@@ -2,12 +2,12 @@
 
 import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from schemory.cli.command import FINDING, OK, Command, Request
 from schemory.cli.output import Output, Style, count_of, shorten
 from schemory.graph.results import GraphPage, PageOptions, PathFound
 from schemory.model.edge import EdgeRecord
+from schemory.model.frozen import replace
 from schemory.model.jsonvalue import Json
 from schemory.model.node import NodeRecord
 from schemory.model.text import fold, nfc

@@ -1,10 +1,10 @@
 """Says what the memory's tools advise in the words of the command line."""
 
 import re
-from dataclasses import replace
 from typing import Final
 
 from schemory.errors import SchemoryError
+from schemory.model.frozen import replace
 
 _FLAGS: Final = {
     "confirm=true": "--yes",

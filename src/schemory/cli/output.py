@@ -4,11 +4,11 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TextIO
 
 from schemory.config import wants_colour
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json, compact
 
 _KEPT_INVISIBLE = frozenset("\n\t\u200c\u200d")

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from schemory.errors import SchemaFaultError
 from schemory.graph.relations import edge_key
 from schemory.model.edge import Edge
+from schemory.model.frozen import replace
 from schemory.model.graph import Graph
 from schemory.model.jsonvalue import Json
 from schemory.model.schema import NodeSchema

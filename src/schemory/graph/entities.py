@@ -1,7 +1,6 @@
 """The verbs that schemas generate: add, update and delete by type (G§5.3, graph.md §4)."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from schemory.errors import (
     NothingToChangeError,
@@ -41,7 +40,7 @@ from schemory.model.events import (
     BeforeDeleteNodes,
     BeforeUpdateNodes,
 )
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, replace
 from schemory.model.jsonvalue import Json, child_path
 from schemory.model.node import STUB, NewNode, Node, NodeChange, NodeRecord, TypedValue
 from schemory.model.schema import NodeSchema

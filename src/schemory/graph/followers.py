@@ -5,13 +5,12 @@ it; any other line that names the old name is left alone, and reported.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import islice
 
 from schemory.graph.relations import SEPARATOR, Relations, other_end
 from schemory.graph.work import Work
 from schemory.model.edge import EdgeRecord
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, replace
 from schemory.model.jsonvalue import Json
 from schemory.model.metadata import format_line, parse_line
 from schemory.model.node import NodeChange, NodeRecord, TypedValue

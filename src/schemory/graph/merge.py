@@ -1,7 +1,5 @@
 """Merging a node into another: edges are re-pointed, lines united (graph.md §8)."""
 
-from dataclasses import replace
-
 from schemory.errors import NothingToChangeError, Problem
 from schemory.graph.checks import Faults, Missing, find_nodes, shown
 from schemory.graph.followers import State, all_edges, change_of, find_followers
@@ -18,7 +16,7 @@ from schemory.model.events import (
     BeforeUpdateEdges,
     BeforeUpdateNodes,
 )
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, replace
 from schemory.model.jsonvalue import Json
 from schemory.model.metadata import merge_lines
 from schemory.model.node import Node, NodeRecord

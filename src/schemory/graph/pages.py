@@ -6,13 +6,13 @@ them, every edge comes once, and no page costs more than it shows.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from schemory.errors import InvalidCursorError, Problem, error_for
 from schemory.graph.checks import invalid
 from schemory.graph.results import GraphPage, PageOptions
 from schemory.model.edge import EdgeRecord
+from schemory.model.frozen import replace
 from schemory.model.jsonvalue import compact
 from schemory.model.node import NodeRecord
 from schemory.model.text import nfc

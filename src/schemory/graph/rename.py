@@ -1,7 +1,5 @@
 """Renaming a node: its edges and the relationship lines that name it follow (graph.md §8)."""
 
-from dataclasses import replace
-
 from schemory.errors import NothingToChangeError, Problem
 from schemory.graph.checks import (
     Faults,
@@ -19,7 +17,7 @@ from schemory.graph.results import NodeRenamed
 from schemory.graph.stale import lines_naming_gone
 from schemory.graph.work import Work
 from schemory.model.events import AfterUpdateNodes, BeforeUpdateNodes
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, replace
 from schemory.model.node import Node, NodeChange, NodeRecord
 from schemory.model.text import nfc
 

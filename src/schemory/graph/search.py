@@ -7,7 +7,6 @@ and every edge when both its ends have come; a hub costs a page, not its degree.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from schemory.errors import InvalidCursorError
@@ -15,7 +14,7 @@ from schemory.graph.listings import Listing, NamesListing, SearchListing
 from schemory.graph.pages import CHUNK, Filling, checked, read_graph
 from schemory.graph.results import GraphPage, PageOptions
 from schemory.model.edge import EdgeRecord
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, replace
 from schemory.model.node import NodeRecord
 from schemory.model.text import fold
 from schemory.storage.protocols import GraphReader, Position, SearchQuery

@@ -6,7 +6,6 @@ its target. An edge made by `add_edges` is never removed. Source: graph.md §4.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
 
 from schemory.errors import NodeNotFoundError, Problem, WrongTypeError
 from schemory.graph.checks import (
@@ -21,7 +20,7 @@ from schemory.graph.checks import (
 from schemory.graph.relations import Relations, edge_key, other_end
 from schemory.graph.work import Work
 from schemory.model.edge import IMPORTED, Edge, EdgeChange, EdgeKey, EdgeRecord, NewEdge
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field, replace
 from schemory.model.jsonvalue import Json, child_path
 from schemory.model.node import UNKNOWN_TYPE, Node, NodeRecord, TypedValue
 from schemory.model.schema import NodeSchema, OnMissing

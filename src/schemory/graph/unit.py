@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import cast
 
 from schemory.errors import ConflictError
@@ -16,6 +15,7 @@ from schemory.model.events import (
     BeforeRollback,
     Event,
 )
+from schemory.model.frozen import dataclass, field
 from schemory.storage.protocols import GraphReader, GraphStore, GraphTransaction, WriteContext
 
 

@@ -8,13 +8,12 @@ no values over several lines. (python-dotenv does all of that and takes 30 ms to
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from schemory.identity.files import UnreadableFileError, read_small_text
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 
 FILE_NAME = ".env"
 PROJECT_ID = "MEMORY_PROJECT_ID"

@@ -3,7 +3,6 @@
 import hashlib
 import sys
 from collections.abc import Sequence
-from dataclasses import field, replace
 from pathlib import Path
 
 from schemory.errors import InvalidParamError, LimitExceededError, Problem
@@ -11,7 +10,7 @@ from schemory.identity.allowed import absolute_path, real_path, require_allowed
 from schemory.identity.dotenv import DISPLAY_NAME, PROJECT_ID, ProjectEnv, read_project_env
 from schemory.identity.files import is_file, is_folder
 from schemory.identity.git import Repository, find_repository
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field, replace
 from schemory.model.paths import PathStyle, path_key
 from schemory.model.project import (
     DEFAULT_PROJECT,

@@ -6,7 +6,6 @@ Source: memory.md §4, §9.
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Any, TypeGuard
 
 from schemory.errors import Problem
@@ -14,7 +13,7 @@ from schemory.memory.faults import SecretFinding, invalid, one_of, over_limit
 from schemory.memory.labels import label_fault, normal_label, normal_tag
 from schemory.memory.settings import Limits
 from schemory.model.entry import DEFAULT_IMPORTANCE, MAX_IMPORTANCE, MIN_IMPORTANCE, SourceType
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json, is_finite_number, json_kind
 from schemory.model.likeness import nearest
 from schemory.model.text import text_fault

@@ -1,10 +1,9 @@
 """What callers hand to the memory's verbs: plain values, checked by the verbs, not here."""
 
 from collections.abc import Mapping
-from dataclasses import field
 
 from schemory.model.entry import Status
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json
 from schemory.storage.protocols import Position
 

@@ -1,11 +1,10 @@
 """What the memory's verbs answer: frozen values that tools, command line and web only render."""
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Literal, TypeAlias
 
 from schemory.model.entry import AuditRow, Entry, Link, Project, Status
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 from schemory.model.project import ProjectIdentity
 from schemory.storage.memory_protocols import EarlierText, IndexState, NameCount
 from schemory.storage.protocols import Position

@@ -1,7 +1,5 @@
 """Searching one project's memory (memory.md §5 and §6)."""
 
-from dataclasses import replace
-
 from schemory.memory.duplicates import copies_of
 from schemory.memory.faults import invalid, refuse
 from schemory.memory.filters import search_filter
@@ -12,6 +10,7 @@ from schemory.memory.results import LeftOut, ScoreParts, SearchHit, SearchPage
 from schemory.memory.trust import verification_hint, warning_codes
 from schemory.memory.work import Reading, Work
 from schemory.model.entry import Entry, Status
+from schemory.model.frozen import replace
 from schemory.retrieval.query import SearchQuery
 from schemory.retrieval.snippets import make_snippet
 from schemory.storage.memory_protocols import (

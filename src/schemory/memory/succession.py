@@ -1,9 +1,9 @@
 """What `supersedes` does to the entry it points to, and how that is taken back (memory.md §5)."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from schemory.model.entry import Entry, Link, Relation, Status
+from schemory.model.frozen import replace
 from schemory.storage.memory_protocols import MemoryReader, MemoryTransaction
 
 _ALL_LINKS = 1_000_000_000

@@ -2,7 +2,6 @@
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 
 from schemory.errors import SchemoryError
 from schemory.memory.inputs import ProjectRef, Refused
@@ -10,6 +9,7 @@ from schemory.memory.place import Place, find_place, moved_warning, project_rule
 from schemory.memory.record import Record
 from schemory.memory.settings import MemorySettings
 from schemory.model.author import Author
+from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json
 from schemory.model.moment import Clock, IdMaker
 from schemory.storage.memory_protocols import MemoryReader, MemoryStore

@@ -8,13 +8,12 @@ another line. Source: storage.md, graph.md §1.
 
 import hashlib
 import re
-from dataclasses import replace
 from enum import StrEnum
 from urllib.parse import quote, unquote
 
 from schemory.errors import InvalidParamError
 from schemory.model.edge import EdgeRecord
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, replace
 from schemory.model.node import NodeRecord, TypedValue
 
 _SCHEME = "fact:"

@@ -1,10 +1,9 @@
 """Edges of the graph and what the store knows about them beside their wire form (graph.md §1)."""
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Final, NamedTuple
 
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json
 from schemory.model.weight import DEFAULT_WEIGHT
 

@@ -1,10 +1,9 @@
 """Entries of project memory: verbatim notes with a source, a status and a date (memory.md §4)."""
 
 from collections.abc import Mapping
-from dataclasses import field
 from enum import StrEnum
 
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json
 
 DEFAULT_IMPORTANCE = 3

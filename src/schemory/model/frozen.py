@@ -1,45 +1,184 @@
-"""`dataclass` for frozen values, made at a fraction of the standard library's cost.
+"""`dataclass`, `field`, `replace` for small values, at a fraction of the standard library's cost.
 
-The standard library compiles six functions per class, together half of this program's start-up.
-Here the classes share all of them but `__init__`, which is compiled when a class is first used; its
-instances are made somewhat faster too. Nothing else differs: `fields`, `replace`, `match`, `copy`
-and `pickle` work, and type checkers see the standard library's own decorator.
+Importing `dataclasses` costs as much as a third of a bare start of Python (it brings `inspect`),
+and each class it makes compiles six functions. Here the classes share all of them but `__init__`,
+which is compiled when a class is first used; its instances are made somewhat faster too. Nothing
+else differs: `dataclasses.fields`, `asdict` and `replace`, `match`, `copy` and `pickle` work, and
+type checkers see the standard library's own names.
 """
 
-import dataclasses
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, FrozenInstanceError
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
 
 if TYPE_CHECKING:
-    from dataclasses import dataclass as dataclass  # noqa: PLC0414 (its users find it here)
+    # Their users find them here.
+    from dataclasses import dataclass as dataclass  # noqa: PLC0414 (as above)
+    from dataclasses import field as field  # noqa: PLC0414 (as above)
+    from dataclasses import replace as replace  # noqa: PLC0414 (as above)
 
 T = TypeVar("T")
+
+_MISSING: Final = object()
+"""Stands for no default, since None may be one."""
+
+
+class _Field:
+    """What a class has to say of one of its fields."""
+
+    __slots__ = ("compare", "default", "init", "is_named", "make", "name", "repr", "type")
+
+    def __init__(
+        self,
+        *,
+        default: object = _MISSING,
+        default_factory: Any = _MISSING,
+        init: bool = True,
+        repr: bool = True,  # noqa: A002 (the standard library's name for it)
+        compare: bool = True,
+    ) -> None:
+        self.default = default
+        self.make = default_factory
+        self.init = init
+        self.repr = repr
+        self.compare = compare
+        self.name = ""
+        self.type: object = None
+        self.is_named = False
+
+
+_FIELDS: Final = dict[type, tuple[_Field, ...]]()
+"""By class, those of its bases before its own."""
 
 
 def _dataclass(
     *, slots: bool, frozen: bool = False, kw_only: bool = False
 ) -> Callable[[type[T]], type[T]]:
-    """Return the decorator; what is not frozen gets the standard library's."""
-    if not frozen or not slots:
-        return dataclasses.dataclass(frozen=frozen, slots=slots, kw_only=kw_only)
+    """Return the decorator; there are only classes with slots."""
+    if not slots:
+        raise TypeError("classes made here have slots")
+    shared = _FROZEN if frozen else _OPEN
 
     def make(cls: type[T]) -> type[T]:
-        if cls.__doc__ is None:
-            cls.__doc__ = cls.__name__  # else the standard library works out a signature
-        plain = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)
-        made = plain(cls)
-        for name, function in _SHARED.items():
+        own = _own_fields(cls, is_named=kw_only)
+        made = _with_slots(cls, [each.name for each in own])
+        inherited = [each for base in made.__mro__[:0:-1] for each in _FIELDS.get(base, ())]
+        fields = tuple({each.name: each for each in [*inherited, *own]}.values())
+        _FIELDS[made] = fields
+        for name, function in shared.items():
             if made.__dict__.get(name) is None:  # the class's own goes before
                 setattr(made, name, function)
+        if not frozen and made.__dict__.get("__hash__") is None:
+            setattr(made, "__hash__", None)  # noqa: B010 (as below)
         setattr(made, "__init__", _first_init(made))  # noqa: B010 (hidden from type checkers)
         return made
 
     return make
 
 
+def _replace(value: Any, /, **changes: object) -> Any:
+    """Return a copy of `value` with some fields changed, all of it checked again."""
+    fields = _FIELDS.get(value.__class__)
+    if fields is None:
+        import dataclasses  # noqa: PLC0415 (for a class of another make)
+
+        return dataclasses.replace(value, **changes)
+    for each in fields:
+        if each.init and each.name not in changes:
+            changes[each.name] = getattr(value, each.name)
+    return value.__class__(**changes)
+
+
 if not TYPE_CHECKING:
     dataclass = _dataclass
+    field = _Field
+    replace = _replace
+
+
+def _own_fields(cls: type, *, is_named: bool) -> list[_Field]:
+    """Return the fields that the class itself declares, taking their defaults out of their way."""
+    found: list[_Field] = []
+    # Never `inspect.get_annotations`: `inspect` is most of what is saved here.
+    declared = cls.__dict__.get("__annotations__", {})  # noqa: RUF063 (as above)
+    for name, kind in declared.items():
+        if getattr(kind, "__origin__", kind) is ClassVar:
+            continue
+        each = _as_field(cls.__dict__.get(name, _MISSING))
+        each.name, each.type, each.is_named = name, kind, is_named
+        found.append(each)
+    return found
+
+
+def _as_field(value: Any) -> _Field:
+    if isinstance(value, _Field):
+        return value
+    known = sys.modules.get("dataclasses")
+    if known is None or not isinstance(value, known.Field):
+        return _Field(default=value)
+    return _Field(
+        default=_MISSING if value.default is known.MISSING else value.default,
+        default_factory=(
+            _MISSING if value.default_factory is known.MISSING else value.default_factory
+        ),
+        init=value.init,
+        repr=value.repr,
+        compare=value.compare,
+    )
+
+
+def _with_slots(cls: type[T], names: list[str]) -> type[T]:
+    """Return the class once more, with a slot for each field in place of its default."""
+    inherited = {slot for base in cls.__mro__[1:] for slot in base.__dict__.get("__slots__", ())}
+    left_out = {*names, "__dict__", "__weakref__"}
+    body = {key: value for key, value in cls.__dict__.items() if key not in left_out}
+    body["__slots__"] = tuple(name for name in names if name not in inherited)
+    body["__dataclass_fields__"] = _Standard()
+    body["__dataclass_params__"] = _Standard()
+    body["__match_args__"] = _Positional()
+    make = cast("Any", type(cls))  # a class of its own may make classes: an abstract one's does
+    made: type[T] = make(cls.__name__, cls.__bases__, body)
+    made.__qualname__ = cls.__qualname__
+    return made
+
+
+class _Positional:
+    """Works out `__match_args__` for the first `match`."""
+
+    def __get__(self, value: object, cls: Any) -> tuple[str, ...]:
+        fields = _fields_of(cls)
+        names = tuple(each.name for each in fields if each.init and not each.is_named)
+        setattr(cls, "__match_args__", names)  # noqa: B010 (mypy knows the name otherwise)
+        return names
+
+
+class _Standard:
+    """Works out what the standard library notes in a class, for the first who asks for it."""
+
+    def __get__(self, value: object, cls: Any) -> Any:
+        import dataclasses  # noqa: PLC0415 (hardly anybody asks)
+
+        fields: list[Any] = []
+        for each in _fields_of(cls):
+            facts = {"default": each.default, "default_factory": each.make}
+            given: Any = {key: fact for key, fact in facts.items() if fact is not _MISSING}
+            told: Any = dataclasses.field(
+                **given,
+                init=each.init,
+                repr=each.repr,
+                compare=each.compare,
+                kw_only=each.is_named,
+            )
+            fields.append((each.name, each.type, told))
+        frozen = cls.__setattr__ is _setattr
+        twin: Any = dataclasses.make_dataclass(
+            cls.__name__, fields, init=False, repr=False, eq=False, frozen=frozen
+        )
+        cls.__dataclass_fields__ = twin.__dataclass_fields__
+        cls.__dataclass_params__ = twin.__dataclass_params__
+        return getattr(cls, self._name)
+
+    def __set_name__(self, cls: type, name: str) -> None:
+        self._name = name
 
 
 def _first_init(cls: type) -> Callable[..., None]:
@@ -52,19 +191,18 @@ def _first_init(cls: type) -> Callable[..., None]:
 
 
 def _compile_init(cls: Any) -> Callable[..., None]:
-    fields = dataclasses.fields(cls)
-    names: dict[str, object] = {"_absent": MISSING}
+    names: dict[str, object] = {"_absent": _MISSING}
     positional, named, body = ["self"], list[str](), list[str]()
-    for at, each in enumerate(fields):
+    for at, each in enumerate(_FIELDS[cls]):
         names[f"_set_{at}"] = getattr(cls, each.name).__set__
         value, default = each.name, ""
-        if each.default_factory is not MISSING:
-            names[f"_make_{at}"] = each.default_factory
+        if each.make is not _MISSING:
+            names[f"_make_{at}"] = each.make
             value = f"_make_{at}()"
             if each.init:
                 value = f"{value} if {each.name} is _absent else {each.name}"
             default = "=_absent"
-        elif each.default is not MISSING:
+        elif each.default is not _MISSING:
             names[f"_default_{at}"] = each.default
             value = each.name if each.init else f"_default_{at}"
             default = f"=_default_{at}"
@@ -72,7 +210,7 @@ def _compile_init(cls: Any) -> Callable[..., None]:
             continue  # `__post_init__` sets it
         body.append(f" _set_{at}(self, {value})")
         if each.init:
-            (named if each.kw_only else positional).append(each.name + default)
+            (named if each.is_named else positional).append(each.name + default)
     if hasattr(cls, "__post_init__"):
         body.append(" self.__post_init__()")
     parameters = ", ".join([*positional, *(["*", *named] if named else [])])
@@ -88,18 +226,23 @@ def _compile_init(cls: Any) -> Callable[..., None]:
 _COMPARED: Final = dict[type, tuple[str, ...]]()
 
 
-def _values(self: Any) -> tuple[object, ...]:
+def _values(self: object) -> tuple[object, ...]:
     """Return what an instance is compared by."""
-    cls: type[Any] = self.__class__
+    cls: type[object] = self.__class__
     names = _COMPARED.get(cls)
     if names is None:
-        names = tuple(each.name for each in dataclasses.fields(cls) if each.compare)
+        names = tuple(each.name for each in _fields_of(cls) if each.compare)
         _COMPARED[cls] = names
     return tuple([getattr(self, name) for name in names])
 
 
-def _repr(self: Any) -> str:
-    fields = [each for each in dataclasses.fields(self) if each.repr]
+def _fields_of(cls: type) -> tuple[_Field, ...]:
+    """Return the fields of a class, which may be a plain subclass of one made here."""
+    return next(_FIELDS[base] for base in cls.__mro__ if base in _FIELDS)
+
+
+def _repr(self: object) -> str:
+    fields = [each for each in _fields_of(type(self)) if each.repr]
     shown = ", ".join(f"{each.name}={getattr(self, each.name)!r}" for each in fields)
     return f"{type(self).__qualname__}({shown})"
 
@@ -116,26 +259,32 @@ def _hash(self: object) -> int:
 
 def _setattr(self: object, name: str, value: object) -> None:
     del self, value
-    raise FrozenInstanceError(f"cannot assign to field {name!r}")
+    raise _frozen_error(f"cannot assign to field {name!r}")
 
 
 def _delattr(self: object, name: str) -> None:
     del self
-    raise FrozenInstanceError(f"cannot delete field {name!r}")
+    raise _frozen_error(f"cannot delete field {name!r}")
 
 
-def _getstate(self: Any) -> list[object]:
-    return [getattr(self, each.name) for each in dataclasses.fields(self)]
+def _frozen_error(message: str) -> AttributeError:
+    from dataclasses import FrozenInstanceError  # noqa: PLC0415 (only for a defect)
+
+    return FrozenInstanceError(message)
 
 
-def _setstate(self: Any, state: list[object]) -> None:
-    for each, value in zip(dataclasses.fields(self), state, strict=True):
+def _getstate(self: object) -> list[object]:
+    return [getattr(self, each.name) for each in _fields_of(type(self))]
+
+
+def _setstate(self: object, state: list[object]) -> None:
+    for each, value in zip(_fields_of(type(self)), state, strict=True):
         object.__setattr__(self, each.name, value)
 
 
-_SHARED: Final[Mapping[str, Callable[..., object]]] = {
-    "__repr__": _repr,
-    "__eq__": _eq,
+_OPEN: Final[Mapping[str, Callable[..., object]]] = {"__repr__": _repr, "__eq__": _eq}
+_FROZEN: Final[Mapping[str, Callable[..., object]]] = {
+    **_OPEN,
     "__hash__": _hash,
     "__setattr__": _setattr,
     "__delattr__": _delattr,

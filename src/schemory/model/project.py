@@ -1,10 +1,9 @@
 """Projects: the namespaces of memory, and how one was told from a path (memory.md §2)."""
 
 from collections.abc import Mapping
-from dataclasses import field
 from enum import StrEnum
 
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 
 GIT_PREFIX = "git:"
 """Begins an id that was made from a repository's remote."""

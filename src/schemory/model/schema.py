@@ -1,11 +1,10 @@
 """Schemas of node types: a type's properties, and which of them make edges (graph.md §3)."""
 
 from collections.abc import Mapping
-from dataclasses import field
 from enum import StrEnum
 from functools import lru_cache
 
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json
 from schemory.model.metadata import display_name, normal_key
 

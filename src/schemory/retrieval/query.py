@@ -6,10 +6,9 @@ retrieval.md items 1 to 3, memory.md §6.
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import replace
 from functools import cache
 
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, replace
 from schemory.retrieval.folding import fold_word
 from schemory.retrieval.stopwords import STOP_WORDS, guess_language
 from schemory.retrieval.tokens import JOINER, run_terms, spaceless_terms, whole_terms, word_terms

@@ -1,9 +1,8 @@
 """Reads a call's arguments against a schema: which property each key means, and its value."""
 
 from collections.abc import Mapping
-from dataclasses import field
 
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json, child_path
 from schemory.model.likeness import nearest
 from schemory.model.metadata import display_name, normal_key

@@ -4,12 +4,11 @@ import json
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import field
 from pathlib import Path
 from typing import TypeAlias
 
 from schemory.errors import ConflictError, UnknownTypeError, UnsupportedError
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json
 from schemory.model.likeness import nearest
 from schemory.model.schema import NodeSchema

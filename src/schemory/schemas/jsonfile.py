@@ -3,11 +3,11 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 from schemory.errors import Problem, SchemaFaultError
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 from schemory.schemas.report import Findings, Steps
 

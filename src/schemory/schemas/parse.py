@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
+from schemory.model.frozen import replace
 from schemory.model.hidden import find_hidden
 from schemory.model.jsonvalue import is_finite_number, json_kind
 from schemory.model.likeness import nearest

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple, cast
 
+from schemory.model.frozen import replace
 from schemory.model.jsonvalue import Json, json_kind
 from schemory.model.likeness import nearest
 from schemory.model.metadata import normal_key

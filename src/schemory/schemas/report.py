@@ -1,11 +1,10 @@
 """What reading a schema brought to light: faults, warnings and notes, each with its place."""
 
 from collections.abc import Iterable
-from dataclasses import field
 from typing import TypeAlias
 
 from schemory.errors import Problem, SchemaFaultError
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 from schemory.model.schema import NodeSchema
 from schemory.model.text import encodable
 

@@ -3,11 +3,11 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TypeGuard
 
 from schemory.errors import InvalidParamError, Problem
+from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json, child_path, is_finite_number, json_kind, plain_number
 from schemory.model.likeness import nearest
 from schemory.model.schema import Property, PropertyType

@@ -4,7 +4,6 @@ import asyncio
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import field
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,7 +14,7 @@ from mcp_types import CallToolResult, Implementation
 
 import schemory
 from schemory.errors import StoreError
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json
 
 

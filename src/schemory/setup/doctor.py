@@ -1,10 +1,9 @@
 """Is everything well: the store's files, what is in them, the schemas, the tools."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Final, Protocol
 
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json
 from schemory.storage.keeping import Finding, Inspection, Progress, Severity, unheard
 

@@ -1,12 +1,11 @@
 """What can be done for a store as a whole: look it over, mend, copy, bring back, tidy, update."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json
 
 Progress: TypeAlias = Callable[[float, float | None, str], None]

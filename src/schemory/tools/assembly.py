@@ -1,11 +1,10 @@
 """Puts the tools together for one state of the schemas, as toolsets and profile say."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from schemory.errors import Problem
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, replace
 from schemory.model.jsonvalue import Json
 from schemory.tools.admin import ADMIN_SPECS
 from schemory.tools.bench import Bench, Spec, make_tool

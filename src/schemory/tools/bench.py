@@ -1,13 +1,12 @@
 """What every graph tool's handler works with, and the one way in which such a tool is made."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, TypeAlias, cast
 
 from schemory.errors import InvalidParamError, Problem
 from schemory.graph.results import Author
 from schemory.graph.service import KnowledgeGraph
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, replace
 from schemory.model.jsonvalue import Json, compact
 from schemory.model.text import nfc, text_fault
 from schemory.schemas.catalog import SchemaCatalog

@@ -6,10 +6,10 @@ the same call; what they mean is decided here.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final, cast
 
 from schemory.errors import ConfirmRequiredError, InvalidCursorError, Problem, SchemoryError
+from schemory.model.frozen import replace
 from schemory.model.jsonvalue import Json
 from schemory.tools.cursors import Cursors
 from schemory.tools.registry import Asking, Call, Confirmation, Question, Reply, Tool

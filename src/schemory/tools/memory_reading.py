@@ -1,11 +1,11 @@
 """`memory_read_entry`: one entry, in stretches where it is long, with its past if it is wanted."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from schemory.memory.inputs import ReadRequest
 from schemory.memory.results import EntryRead
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 from schemory.storage.memory_protocols import EarlierText
 from schemory.tools.memory_bench import (

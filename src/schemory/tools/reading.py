@@ -1,12 +1,11 @@
 """Handlers of the three static tools that read: bounded pages with signed cursors (graph.md §2)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
 from typing import TypeAlias
 
 from schemory.graph.results import GraphPage, PageOptions, Room
 from schemory.model.edge import EdgeRecord
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field, replace
 from schemory.model.jsonvalue import Json
 from schemory.model.node import NodeRecord
 from schemory.storage.protocols import Capability, GraphStore

@@ -1,11 +1,10 @@
 """What a tool is: frozen data with a handler, in a registry that refuses equal names."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
 from enum import StrEnum
 
 from schemory.errors import Problem
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json
 
 

@@ -6,10 +6,10 @@ a tool's answer, so that hosts without resources miss nothing.
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
 from schemory.errors import SchemoryError
+from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json, compact
 from schemory.tools.cursors import CURSOR_ARGUMENT, Cursors
 from schemory.tools.registry import Call, Caller, Reply, Tool

@@ -7,11 +7,10 @@ ones are stored all the same.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from schemory.errors import Problem
 from schemory.graph.results import Failure
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, replace
 from schemory.model.jsonvalue import Json
 from schemory.tools.coerce import is_array
 from schemory.tools.registry import Call

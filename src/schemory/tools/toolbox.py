@@ -2,11 +2,11 @@
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Final, TypeAlias
 
 from schemory.errors import Problem, SchemoryError, ToolNotFoundError, error_for
 from schemory.graph.service import KnowledgeGraph
+from schemory.model.frozen import replace
 from schemory.model.jsonvalue import Json
 from schemory.model.likeness import nearest
 from schemory.model.moment import Clock

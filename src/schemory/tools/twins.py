@@ -6,10 +6,10 @@ what the generated tools do.
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final, cast
 
 from schemory.errors import InvalidParamError, Problem, SchemoryError
+from schemory.model.frozen import replace
 from schemory.model.jsonvalue import Json
 from schemory.schemas.input_schema import Verb
 from schemory.tools.bench import Bench, Chooser, Spec, text_of

@@ -1,11 +1,10 @@
 """Addresses of what is stored, as MCP resources have them: `memory://…`, percent-encoded."""
 
-from dataclasses import field
 from enum import StrEnum
 from typing import Final
 
 from schemory.errors import NotFoundError, Problem
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 
 SCHEME: Final = "memory://"
 _MAX_SHOWN: Final = 200

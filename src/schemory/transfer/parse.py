@@ -1,8 +1,8 @@
 """First pass over a graph file: every record read and judged on its own, no store involved."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
+from schemory.model.frozen import dataclass, field, replace
 from schemory.model.jsonvalue import Json
 from schemory.model.lines.plain import PlainReader
 from schemory.model.lines.read import is_container, read_piece

@@ -4,11 +4,11 @@ Forward references resolve, because every name of the file is known by now.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeVar
 
 from schemory.model.edge import EdgeKey, NewEdge
+from schemory.model.frozen import dataclass, field
 from schemory.model.lines.merge import merge_nodes, stored_as_line
 from schemory.model.lines.records import UNKNOWN_TYPE, EdgeLine, Fault, FaultKind, NodeLine
 from schemory.model.node import STUB, NewNode, Node, NodeChange, NodeRecord

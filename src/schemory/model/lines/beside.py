@@ -8,10 +8,9 @@ over.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Final
 
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json
 from schemory.model.lines.claims import read_claims
 from schemory.model.lines.records import NO_CLAIMS, Claims

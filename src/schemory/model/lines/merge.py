@@ -5,9 +5,9 @@ other fields keep the first value that is there. Merging again what was merged c
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
+from schemory.model.frozen import replace
 from schemory.model.jsonvalue import Json
 from schemory.model.lines.claims import VERSION_KEY, parse_moment, version_number
 from schemory.model.lines.read import OBJECTS_KEY

@@ -1,13 +1,12 @@
 """What a line of a graph file says, whatever its dialect: a node, an edge, or neither."""
 
 from collections.abc import Mapping
-from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Final, NamedTuple, TypeAlias
 
 from schemory.model.edge import IMPORTED, Edge
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json
 from schemory.model.node import UNKNOWN_TYPE as OF_NO_KNOWN_TYPE
 from schemory.model.node import Node, TypedValue

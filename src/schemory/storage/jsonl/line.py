@@ -1,11 +1,10 @@
 """One physical line of a graph file: its bytes, and what is known of what it says."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from schemory.model.edge import EdgeKey
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, replace
 from schemory.model.jsonvalue import Json
 from schemory.model.lines.read import (
     dialect_of,

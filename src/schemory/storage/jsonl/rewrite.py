@@ -1,9 +1,9 @@
 """Bring one line of a file up to date: what did not change on it stays byte for byte."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
 from schemory.model.edge import EdgeKey, EdgeRecord
+from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json
 from schemory.model.lines.read import (
     kind_of,

@@ -1,10 +1,9 @@
 """Writing edges and their images."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from schemory.model.edge import Edge, EdgeChange, EdgeRecord, NewEdge
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, replace
 from schemory.storage.sqlite.adjacent import edge_rows
 from schemory.storage.sqlite.images import Kind
 from schemory.storage.sqlite.ledger import LedgerEntry, highest_ids

@@ -5,10 +5,10 @@ Source: memory.md §6, "one degraded path".
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from schemory.model.entry import Entry
+from schemory.model.frozen import dataclass, field
 from schemory.model.text import fold
 from schemory.storage.memory_protocols import (
     Holds,

@@ -1,10 +1,9 @@
 """How many entries a project has and how common its terms are, remembered between searches."""
 
 from collections.abc import Iterable
-from dataclasses import field
 from typing import Final
 
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 from schemory.storage.sqlite.memory_index import count_entries, for_project
 from schemory.storage.sqlite.memory_terms import Phrase, quoted
 from schemory.storage.sqlite.space import Space

@@ -12,14 +12,13 @@ hide a hit. A damaged or missing index never fails a search: the candidates then
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import replace
 from itertools import islice
 from typing import TypeAlias
 
 import apsw
 
 from schemory.errors import InvalidCursorError
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, replace
 from schemory.model.node import NodeRecord
 from schemory.storage.protocols import Position, SearchHit, SearchPage, SearchQuery
 from schemory.storage.sqlite.candidates import BY_NAME, Source

@@ -1,10 +1,10 @@
 """Undoing what a transaction did to project memory: what stands in the way, and the way back."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
 from schemory.model.entry import Entry, Tag
+from schemory.model.frozen import replace
 from schemory.storage.sqlite.images import Image, Kind, current_image
 from schemory.storage.sqlite.memory_past import entry_of_image, link_of_image
 from schemory.storage.sqlite.memory_writers import MemoryWriters

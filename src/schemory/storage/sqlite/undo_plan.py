@@ -6,10 +6,10 @@ changed back is as it was.
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from schemory.errors import Problem, UndoConflictError
+from schemory.model.frozen import dataclass, field
 from schemory.storage.sqlite.images import (
     Image,
     Kind,

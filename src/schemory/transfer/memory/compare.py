@@ -1,13 +1,13 @@
 """Compares a file with what the project holds, and settles what becomes of each thing in it."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Final
 
 from schemory.errors import ConflictError, Problem
 from schemory.memory.faults import over_limit
 from schemory.memory.settings import Limits
 from schemory.model.entry import Entry, Status
+from schemory.model.frozen import replace
 from schemory.model.moment import IdMaker
 from schemory.storage.memory_protocols import EntryFilter, MemoryReader
 from schemory.storage.protocols import Position

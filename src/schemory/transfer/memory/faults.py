@@ -1,10 +1,10 @@
 """Everything wrong with a file, counted to the end and told as far as anybody reads."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from schemory.errors import Problem, SchemoryError, SecretDetectedError, error_for
 from schemory.memory.faults import SecretFinding, secret_problem
+from schemory.model.frozen import replace
 from schemory.model.jsonvalue import Json
 
 MAX_TOLD = 50

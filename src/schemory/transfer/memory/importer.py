@@ -4,7 +4,6 @@ import os
 import stat
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,6 +14,7 @@ from schemory.memory.place import Place
 from schemory.memory.record import Record
 from schemory.memory.service import ProjectMemory
 from schemory.model.author import NOBODY, Author
+from schemory.model.frozen import replace
 from schemory.model.jsonvalue import Json
 from schemory.storage.files import file_error
 from schemory.storage.memory_protocols import MemoryReader, MemoryTransaction

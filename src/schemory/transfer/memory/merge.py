@@ -1,9 +1,9 @@
 """What becomes of an entry that a file and the store both know."""
 
-from dataclasses import replace
 from typing import Any, Final
 
 from schemory.model.entry import Entry, Status
+from schemory.model.frozen import replace
 from schemory.model.jsonvalue import Json
 
 ORIGIN: Final = "imported_from"

@@ -1,14 +1,13 @@
 """What an export or import of memory is asked for, and what it tells."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from enum import StrEnum
 from typing import Final, TypeAlias
 
 from schemory.errors import VetoedError
 from schemory.memory.results import Answer
 from schemory.model.entry import Status
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 
 FORMAT: Final = "memory-node.project-export"
 VERSION: Final = 1

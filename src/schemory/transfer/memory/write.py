@@ -1,10 +1,10 @@
 """The one short transaction of an import: what was settled before is only written."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
 from schemory.model.entry import Entry
+from schemory.model.frozen import replace
 from schemory.model.moment import IdMaker
 from schemory.storage.memory_protocols import IndexText, MemoryStore, MemoryTransaction
 from schemory.storage.scratch.database import Scratch
