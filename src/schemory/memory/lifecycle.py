@@ -1,7 +1,5 @@
 """From active to retired and back, and gone for good (memory.md §5, lifecycle)."""
 
-from dataclasses import replace
-
 from schemory.errors import ConfirmRequiredError, ConflictError, Problem
 from schemory.memory.entries import check_text
 from schemory.memory.faults import Faults
@@ -15,6 +13,7 @@ from schemory.memory.work import Work
 from schemory.memory.writing import settle_secrets
 from schemory.model.author import Author
 from schemory.model.entry import Entry, Relation, Status
+from schemory.model.frozen import replace
 from schemory.model.jsonvalue import Json
 from schemory.storage.memory_protocols import MemoryTransaction
 
