@@ -1,12 +1,16 @@
 """`undo` and `purge`: taking back what was written, and removing it for good."""
 
 import argparse
+from typing import TYPE_CHECKING
 
 from schemory.cli.command import OK, Command, Request
 from schemory.cli.output import count_of
 from schemory.errors import UnsupportedError, UsageError
 from schemory.model.text import nfc
 from schemory.storage.protocols import Capability, WriteContext
+
+if TYPE_CHECKING:
+    from schemory.app import App
 
 _WORDS = {
     "nodes": ("node", "nodes"),
@@ -20,15 +24,23 @@ _WORDS = {
 
 
 def _configure_undo(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "transaction", type=int, metavar="TXN", help="the number that the import reported"
+    add = parser.add_argument
+    add("transaction", type=int, metavar="TXN", help="the number that the import reported")
+    add(
+        "--project-id",
+        dest="MEMORY_PROJECT_ID",
+        metavar="ID",
+        default=argparse.SUPPRESS,
+        help="of this project (default: the shared graph's, or else the current folder's)",
     )
+    add("--graph", action="store_true", help="of the shared graph, where both have that number")
 
 
 def _run_undo(request: Request) -> int:
     number: int = request.args.transaction
     context = WriteContext(operation="undo", author="cli", client="cli")
-    with request.app() as app:
+    settings = request.settings()
+    with request.app(settings) as app:
         if Capability.HISTORY not in app.store.capabilities:
             raise UnsupportedError(
                 f"{app.store.location} keeps no history, so nothing can be undone there",
@@ -36,7 +48,10 @@ def _run_undo(request: Request) -> int:
                     "A graph file has its history in git: see `git log` and `git restore`."
                 ],
             )
-        with app.store.transaction(app.graph.space, context) as work:
+        space = app.graph.space
+        if settings.project is None and not request.args.graph:
+            space = _space_of(app, number, str(settings.working_folder))
+        with app.store.transaction(space, context) as work:
             undone = work.undo(number)
             own_number = work.seq
     out = request.out
@@ -47,6 +62,7 @@ def _run_undo(request: Request) -> int:
                 "operation": undone.operation,
                 "recordedAt": undone.recorded_at,
                 "items": dict(undone.items),
+                "project": space,
                 "transaction": own_number,
             }
         )
@@ -55,6 +71,37 @@ def _run_undo(request: Request) -> int:
         out.line(f"undone: transaction {undone.seq} ({undone.operation}): {items or 'nothing'}")
         out.note(f"this is transaction {own_number}")
     return OK
+
+
+def _space_of(app: "App", number: int, folder: str) -> str:
+    """Return whose transaction is meant: the shared graph's, or that of the folder's memory.
+
+    Each counts its own, so a number alone may mean two things; then nobody guesses.
+
+    Raises:
+        UsageError: Both have a transaction of that number.
+    """
+    from schemory.memory.inputs import ProjectRef  # noqa: PLC0415 (not for help)
+
+    shared = app.graph.space
+    own = app.memory.place(ProjectRef(project_path=folder)).id
+    spaces = [space for space in (shared, own) if _has(app, space, number)]
+    if len(spaces) < 2:  # noqa: PLR2004 (both)
+        return spaces[0] if spaces else shared
+    import shlex  # noqa: PLC0415 (only for this refusal)
+
+    raise UsageError(
+        f"both the shared graph and the memory of this folder have a transaction {number}",
+        suggestions=[
+            f"The graph's: `schemory undo {number} --graph`.",
+            f"The memory's: `schemory undo {number} --project-id {shlex.quote(own)}`.",
+        ],
+    )
+
+
+def _has(app: "App", space: str, number: int) -> bool:
+    with app.memory.store.read_memory(space) as reader:  # sees the graph's transactions too
+        return any(each.seq == number for each in reader.commits(after_seq=number - 1, limit=1))
 
 
 def _told(what: str, count: int) -> str:
@@ -95,7 +142,7 @@ COMMANDS: tuple[Command, ...] = (
         summary="reverse one committed import, if nothing it wrote has changed since",
         configure=_configure_undo,
         run=_run_undo,
-        examples=("schemory undo 42",),
+        examples=("schemory undo 42", "schemory undo 42 --project-id team/app"),
     ),
     Command(
         name="purge",

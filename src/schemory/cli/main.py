@@ -65,7 +65,7 @@ GROUPS: tuple[Group, ...] = (
             ("handoff", "memory", "show what came up lately"),
             ("brief", "memory", "what an agent should know at the start of a session"),
             ("export", "memory_files", "write the project's entries to a file"),
-            ("import", "memory_files", "read such a file"),
+            ("import", "move_in", "take in such a file, or what another tool kept"),
             ("audit", "memory_files", "list the record of writes, or prune it"),
             ("projects", "memory", "list the projects that have entries"),
         ),

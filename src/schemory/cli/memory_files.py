@@ -1,8 +1,8 @@
-"""The memory as files and its record of writes: `export`, `import`, `audit`."""
+"""The memory as files and its record of writes: `export`, the import of one, `audit`."""
 
 import argparse
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,22 +70,18 @@ def _path(text: str) -> str:
     return str(Path.cwd() / Path(text).expanduser())
 
 
-def _configure_import(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("file", metavar="FILE", help="an export, in the project's folder or an allowed root")
+def configure_export_import(add: Callable[..., object]) -> None:
+    """Add what an import of an export can be told beside its file."""
     add(
         "--on-conflict",
         choices=CONFLICTS,
         default=CONFLICTS[0],
         help="fail at what is there already (default), merge with it, or replace all there is",
     )
-    add("--dry-run", action="store_true", help="check and count, write nothing")
-    add("--allow-secret", action="store_true", help="take texts that look like credentials")
-    add("--yes", action="store_true", help="do not ask before replacing")
-    add_project_option(parser)
 
 
-def _run_import(request: Request) -> int:
+def run_export_import(request: Request) -> int:
+    """Read an export into the project, all of it or nothing."""
     args = request.args
     replaces = args.on_conflict == "replace" and not args.dry_run
     question = "Replace all that the project holds (a backup is written first)?"
@@ -197,16 +193,6 @@ COMMANDS: tuple[Command, ...] = (
         examples=(
             "schemory export memory.jsonl --all",
             "schemory export ../backup.zip --overwrite",
-        ),
-    ),
-    Command(
-        name="import",
-        summary="read an export into the project, all of it or nothing",
-        configure=_configure_import,
-        run=told(_run_import),
-        examples=(
-            "schemory import memory.jsonl --dry-run",
-            "schemory import memory.jsonl --on-conflict merge",
         ),
     ),
     Command(

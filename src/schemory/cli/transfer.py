@@ -26,6 +26,12 @@ def _configure_import(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("file", metavar="FILE|-", help="a knowledge-graph file; - reads standard input")
     add("--dry-run", action="store_true", help="tell what would happen, write nothing")
+    configure_graph_import(add)
+    add("--allow-secret", action="store_true", help="take records that hold credentials")
+
+
+def configure_graph_import(add: Callable[..., object]) -> None:
+    """Add how an import of a graph treats what is not right."""
     add(
         "--rejected",
         metavar="FILE",
@@ -38,10 +44,10 @@ def _configure_import(parser: argparse.ArgumentParser) -> None:
         help="edges to nodes that are nowhere: reject them (default), or make the nodes",
     )
     add("--clamp-weights", action="store_true", help="bring weights outside 0..1 into it")
-    add("--allow-secret", action="store_true", help="take records that hold credentials")
 
 
-def _run_import(request: Request) -> int:
+def run_graph_import(request: Request) -> int:
+    """Take a graph file's records into the space, in one transaction."""
     from schemory.transfer.importer import import_graph  # noqa: PLC0415 (export needs none of it)
 
     args = request.args
@@ -199,7 +205,7 @@ COMMANDS: tuple[Command, ...] = (
         name="import-graph",
         summary="read a knowledge-graph file into the store, in one transaction",
         configure=_configure_import,
-        run=_run_import,
+        run=run_graph_import,
         examples=(
             "schemory import-graph memory.json --dry-run",
             "schemory import-graph - --rejected bad.jsonl < memory.jsonl",

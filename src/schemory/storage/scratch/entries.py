@@ -3,10 +3,10 @@
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from schemory.model.entry import Entry, SourceType, Status
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json, compact
 from schemory.storage.memory_protocols import IndexText
 from schemory.storage.scratch.tables import PAGE, Fate, few, one
@@ -66,6 +66,10 @@ class HeldEntries:
         if fate is None:
             return int(one(self._db, "SELECT count(*) FROM entry"))
         return int(one(self._db, "SELECT count(*) FROM entry WHERE fate = ?", fate.value))
+
+    def has(self, entry_id: str) -> bool:
+        """Whether an entry of the file has this id."""
+        return one(self._db, "SELECT 1 FROM entry WHERE id = ?", entry_id) is not None
 
     def place_of(self, entry_id: str) -> str:
         """Return where in the file an entry stands."""

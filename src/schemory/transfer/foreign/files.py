@@ -1,0 +1,212 @@
+"""The files of a folder to move in: found in order, read bounded, links out of it refused."""
+
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from schemory.errors import InvalidParamError, Problem
+from schemory.model.frozen import dataclass
+from schemory.model.moment import moment_text
+from schemory.model.paths import PathStyle, relative_path
+from schemory.storage.files import file_error
+from schemory.transfer.foreign.draft import Place, SourceFile, Tally
+from schemory.transfer.foreign.text import BinaryError, UnreadableTextError, clean, decode
+
+MAX_FILE_BYTES: Final = 16 * 1024 * 1024
+"""A Markdown file over this size is no note."""
+
+_MAX_DEPTH: Final = 40
+_MAX_FILES: Final = 200_000
+_NEVER: Final = frozenset(
+    {
+        *(".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox"),
+        *(".obsidian", ".trash", ".idea", ".vscode", "dist", "build", "target", "vendor"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Root:
+    """What is moved in.
+
+    Attributes:
+        path: The file or folder, links resolved.
+        folder: The folder that nothing may lead out of.
+        project_root: Source paths inside it are stored relative to it; None = all absolute.
+        style: The system's spelling of paths.
+    """
+
+    path: Path
+    folder: Path
+    project_root: str | None
+    style: PathStyle
+
+    def stored_path(self, path: Path) -> str:
+        """Return a file's path as entries store it."""
+        inside = None
+        if self.project_root is not None:
+            inside = relative_path(str(path), self.project_root, self.style)
+        return inside if inside is not None else path.as_posix()
+
+    def shown(self, path: Path) -> str:
+        """Return a file's path as people want to read it: from the folder that was named."""
+        return path.relative_to(self.folder).as_posix()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextFile:
+    """A file that was read: its cleaned text, where it is, and when it was changed last."""
+
+    path: Path
+    shown: str
+    text: str
+    source: SourceFile
+    changed_at: str
+
+
+def open_root(path: Path, *, project_root: str | None, style: PathStyle) -> Root:
+    """Return what a person named; a link named outright is followed.
+
+    Raises:
+        InvalidParamError: There is nothing of that name, or it is neither file nor folder.
+    """
+    try:
+        real = path.resolve(strict=True)
+        mode = real.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise _not_usable(path, "does not exist") from None
+    except (OSError, RuntimeError) as fault:
+        raise _not_usable(path, f"cannot be read ({fault})") from fault
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise _not_usable(path, "is neither a file nor a folder")
+    folder = real if stat.S_ISDIR(mode) else real.parent
+    return Root(path=real, folder=folder, project_root=project_root, style=style)
+
+
+def find_files(root: Root, wanted: Callable[[Path], bool], tally: Tally) -> Iterator[Path]:
+    """Yield the files of a root that are wanted, by path; what is passed over is counted.
+
+    Hidden folders and those of tools (`.git`, `node_modules` …) are not entered, links are not
+    followed: inside they lead to what is read anyway, outside they lead where nobody said.
+    """
+    if root.path.is_file():
+        yield root.path
+        return
+    count = 0
+    for path in _walk(root, root.folder, tally, 0):
+        if not wanted(path):
+            tally.skipped["other files"] += 1
+            continue
+        count += 1
+        if count > _MAX_FILES:
+            raise _not_usable(root.path, f"holds more than {_MAX_FILES:,} files to move in")
+        yield path
+
+
+def read_text_file(root: Root, path: Path, tally: Tally) -> TextFile | None:
+    """Return a file's text, None when it is not for us; the tally says why."""
+    shown = root.shown(path)
+    try:
+        data, changed = _read(path)
+    except OSError as fault:
+        tally.refuse(Place(shown), f"cannot be read ({fault.strerror})")
+        return None
+    if data is None:
+        tally.refuse(Place(shown), f"is larger than {MAX_FILE_BYTES // 1024 // 1024} MiB")
+        return None
+    try:
+        cleaned = clean(decode(data))
+    except BinaryError:
+        tally.skipped["binary files"] += 1
+        return None
+    except UnreadableTextError as fault:
+        tally.refuse(Place(shown), str(fault))
+        return None
+    tally.files += 1
+    tally.removed.update(cleaned.removed)
+    return TextFile(
+        path=path,
+        shown=shown,
+        text=cleaned.text,
+        source=fingerprint_of(root.stored_path(path), data),
+        changed_at=moment_text(datetime.fromtimestamp(changed, UTC)),
+    )
+
+
+def fingerprint_of(stored_path: str, data: bytes) -> SourceFile:
+    """Return a source file with what its bytes are."""
+    # git names a content by the SHA-1 of a header and the bytes; no safety rests on it.
+    blob = hashlib.sha1(b"blob %d\0" % len(data), usedforsecurity=False)
+    blob.update(data)
+    sha = hashlib.sha256(data).hexdigest()
+    return SourceFile(stored_path, sha, len(data), blob.hexdigest())
+
+
+def read_bytes(path: Path, most: int) -> bytes:
+    """Return a whole regular file.
+
+    Raises:
+        InvalidParamError: It is larger than `most`. StoreError: It cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(most + 1)
+    except OSError as fault:
+        raise file_error(fault, path) from fault
+    if len(data) > most:
+        raise _not_usable(path, f"is larger than {most // 1024 // 1024} MiB")
+    return data
+
+
+def _walk(root: Root, folder: Path, tally: Tally, depth: int) -> Iterator[Path]:
+    if depth > _MAX_DEPTH:
+        tally.refuse(Place(root.shown(folder)), "lies too deep")
+        return
+    try:
+        with os.scandir(folder) as scan:
+            items = sorted(scan, key=lambda item: item.name)
+    except OSError as fault:
+        tally.refuse(Place(root.shown(folder)), f"cannot be read ({fault.strerror})")
+        return
+    for item in items:
+        if item.is_symlink():
+            _count_link(root, item, tally)
+        elif item.is_dir(follow_symlinks=False):
+            if _is_entered(item.name):
+                yield from _walk(root, Path(item.path), tally, depth + 1)
+        elif item.is_file(follow_symlinks=False):
+            yield Path(item.path)
+        else:
+            tally.skipped["pipes and devices"] += 1
+
+
+def _is_entered(name: str) -> bool:
+    shown = {".cursor", ".claude", ".github", ".clinerules", ".roo", ".codex", ".gemini"}
+    return name not in _NEVER and (not name.startswith(".") or name in shown)
+
+
+def _count_link(root: Root, item: "os.DirEntry[str]", tally: Tally) -> None:
+    target = os.path.realpath(item.path)
+    if relative_path(target, str(root.folder), root.style) is None:
+        tally.refuse(Place(root.shown(Path(item.path))), "is a link that leads out of the folder")
+    else:
+        tally.skipped["links to files that are read anyway"] += 1
+
+
+def _read(path: Path) -> tuple[bytes | None, float]:
+    # Without O_NONBLOCK a pipe put there meanwhile would hold us for ever.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
+    with os.fdopen(descriptor, "rb") as file:
+        facts = os.fstat(file.fileno())
+        data = file.read(MAX_FILE_BYTES + 1) if stat.S_ISREG(facts.st_mode) else b""
+    return (None if len(data) > MAX_FILE_BYTES else data), facts.st_mtime
+
+
+def _not_usable(path: Path, fault: str) -> InvalidParamError:
+    problem = Problem(code=InvalidParamError.code, path="PATH", message=fault)
+    return InvalidParamError(f"{path} {fault}", problems=[problem])
