@@ -80,7 +80,8 @@ def test_a_memory_node_database_is_recognised_and_the_import_is_named(
     db.close()
     error = refused(open_store, path)
     assert "memory-node" in error.message
-    assert f"schemory import --from memory-node {path}" in error.suggestions[0]
+    assert f"--from memory-node {path}" in error.suggestions[0]
+    assert str(path.with_name("schemory.sqlite")) in error.suggestions[0]
 
 
 @pytest.mark.covers("storage.migrate.foreign")

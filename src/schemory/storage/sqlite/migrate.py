@@ -161,11 +161,16 @@ def refuse_foreign_file(path: Path) -> None:
 
 def _foreign_error(path: Path) -> StoreCorruptError:
     if {"projects", "memory_entries", "schema_migrations"} <= _tables(path):
+        import shlex  # noqa: PLC0415 (only for this refusal)
+
+        beside = shlex.quote(str(path.with_name("schemory.sqlite")))
         return StoreCorruptError(
             f"This is a database of the TypeScript memory-node server; it was left untouched: "
             f"{path}",
             suggestions=[
-                f"Import it into another file: `schemory import --from memory-node {path}`.",
+                f"Move in, to a store beside it: `schemory import --db {beside} "
+                f"--from memory-node {shlex.quote(str(path))}`.",
+                f"Then name that store: --db {beside}, or MEMORY_DB_PATH={beside}.",
             ],
         )
     return StoreCorruptError(
