@@ -3,13 +3,12 @@
 import ipaddress
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from pathlib import Path
 from typing import Final, cast
 from urllib.parse import SplitResult, urlsplit
 
 from schemory.errors import ConfigError, Problem
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 
 ENDPOINT: Final = "/mcp"
 MIN_TOKEN_CHARS: Final = 32

@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+from schemory.model.frozen import dataclass
 
 TOOLSETS = ("graph", "memory", "graph_query", "admin")
 PROFILES = ("full", "compact", "auto")

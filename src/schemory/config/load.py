@@ -7,14 +7,13 @@ is chosen in the order `MEMORY_FILE`, `MEMORY_FILE_PATH`, `MEMORY_DB_PATH`.
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import field, replace
 from pathlib import Path
 from typing import cast
 
 from schemory.config.keys import CONFIG_FILE_NAME, HOME_FOLDER, KEY_BY_NAME, KEYS, SettingKey
 from schemory.config.settings import DEFAULT_SPACE, Raw, Settings, mask_url
 from schemory.errors import ConfigError, Problem, SchemoryError
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field, replace
 from schemory.model.likeness import nearest
 from schemory.model.project import GIT_PREFIX, PATH_PREFIX, ProjectIdentity
 

@@ -1,10 +1,9 @@
 """What a memory works with: limits and rules, handed in ready-made (memory.md §3)."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, field
 from pathlib import Path
 
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field, names_of
 from schemory.model.project import ProjectIdentity
 
 MAX_QUERY_CHARS = 4_000
@@ -39,7 +38,7 @@ class Limits:
 
     def by_key(self) -> dict[str, int]:
         """Return the limits by the names of their settings."""
-        return {f"MEMORY_{name.upper()}": value for name, value in asdict(self).items()}
+        return {f"MEMORY_{name.upper()}": getattr(self, name) for name in names_of(self)}
 
     @classmethod
     def of(cls, values: Mapping[str, object]) -> "Limits":

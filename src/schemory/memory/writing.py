@@ -1,7 +1,6 @@
 """Adding and changing entries (memory.md §4, §5)."""
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
 from typing import Any
 
 from schemory.errors import SchemoryError
@@ -27,6 +26,7 @@ from schemory.memory.sources import Source, locate_source
 from schemory.memory.work import Work
 from schemory.model.author import Author
 from schemory.model.entry import DEFAULT_IMPORTANCE, Entry, SourceType, Status
+from schemory.model.frozen import names_of, replace
 from schemory.model.jsonvalue import Json
 
 _FLAGS = ("dedupe", "allow_secret")
@@ -127,7 +127,7 @@ def entry_rules(place: Place) -> EntryRules:
 
 def _given(new: NewEntry) -> dict[str, Json]:
     """Return the fields that the caller gave."""
-    names = (each.name for each in fields(new) if each.name not in _FLAGS)
+    names = (name for name in names_of(new) if name not in _FLAGS)
     values = {name: getattr(new, name) for name in names}
     return {name: value for name, value in values.items() if value is not None and value != ()}
 

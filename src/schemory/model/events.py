@@ -5,11 +5,10 @@ written; a listener that raises vetoes. An `after` event is told when the outerm
 committed.
 """
 
-from dataclasses import fields
 from typing import ClassVar
 
 from schemory.model.edge import Edge, EdgeKey
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, names_of
 from schemory.model.graph import Graph
 from schemory.model.node import Node
 
@@ -26,8 +25,7 @@ class Event:
         >>> AfterDeleteNodes(names=("A",), deleted_count=1).payload()
         {'names': ('A',), 'deletedCount': 1}
         """
-        own = fields(self)  # type: ignore[arg-type]  # every event is a dataclass
-        return {_wire_key(item.name): getattr(self, item.name) for item in own}
+        return {_wire_key(name): getattr(self, name) for name in names_of(self)}
 
 
 def _wire_key(name: str) -> str:

@@ -89,6 +89,11 @@ def _replace(value: Any, /, **changes: object) -> Any:
     return value.__class__(**changes)
 
 
+def names_of(value: object) -> tuple[str, ...]:
+    """Return the names of the fields of `value`, an instance of a class made here."""
+    return tuple(each.name for each in _fields_of(type(value)))
+
+
 if not TYPE_CHECKING:
     dataclass = _dataclass
     field = _Field
