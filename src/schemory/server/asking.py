@@ -18,7 +18,8 @@ ANSWER_SECONDS: Final = 300.0
 
 ASK: Final = "elicitation/create"
 _ASKING_VERSIONS: Final = frozenset({"2025-06-18", "2025-11-25", "2026-07-28"})
-_UNANSWERED: Final[Mapping[str, object]] = {"action": "cancel"}
+UNANSWERED: Final[Mapping[str, object]] = {"action": "cancel"}
+"""What counts as said where nobody said anything."""
 
 Then: TypeAlias = Callable[[Mapping[str, object]], None]
 
@@ -56,7 +57,7 @@ class Questions:
             if not is_deaf:
                 self._open[key] = _Open(about, then, timer)
         if is_deaf:
-            then(_UNANSWERED)
+            then(UNANSWERED)
             return
         timer.start()
         self._send(request_of(key, ASK, question.params))
@@ -66,7 +67,7 @@ class Questions:
         asked = self._taken(answer.id)
         if asked is not None:
             result = answer.body.get("result")
-            asked.then(result if isinstance(result, dict) else _UNANSWERED)
+            asked.then(result if isinstance(result, dict) else UNANSWERED)
 
     def withdraw(self, about: object) -> None:
         """Take back what was asked for a request that is given up."""
@@ -84,13 +85,13 @@ class Questions:
         for key in keys:
             asked = self._taken(key)
             if asked is not None:
-                asked.then(_UNANSWERED)
+                asked.then(UNANSWERED)
 
     def _expire(self, key: Id) -> None:
         asked = self._taken(key)
         if asked is not None:
             self._take_back(key, "no answer in time")
-            asked.then(_UNANSWERED)
+            asked.then(UNANSWERED)
 
     def _take_back(self, key: Id, reason: str) -> None:
         params: dict[str, Json] = {"requestId": key, "reason": reason}

@@ -71,12 +71,7 @@ class Calling:
 
     def _ask(self, asked: Asked, question: Question) -> Object | None:
         if asked.is_modern:
-            request: Object = {"method": ASK, "params": dict(question.params)}
-            return {
-                "resultType": "input_required",
-                "inputRequests": {question.key: request},
-                "requestState": question.state,
-            }
+            return input_required(question)
 
         def go_on(said: Mapping[str, object]) -> None:
             asked.asking = Asking(answers={question.key: said}, state=question.state)
@@ -86,7 +81,17 @@ class Calling:
         return None
 
 
-def asking_of(params: Object) -> Asking:
+def input_required(question: Question) -> Object:
+    """Return the result of the newest era that asks a client's person and for the call again."""
+    request: Object = {"method": ASK, "params": dict(question.params)}
+    return {
+        "resultType": "input_required",
+        "inputRequests": {question.key: request},
+        "requestState": question.state,
+    }
+
+
+def answers_in(params: Mapping[str, Json]) -> Asking:
     """Return what a call of the newest era brings along of its person's answers."""
     answers = params.get("inputResponses")
     state = params.get("requestState")

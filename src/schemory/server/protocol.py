@@ -12,7 +12,7 @@ import schemory
 from schemory.server import jsonrpc
 from schemory.server.asking import ANSWER_SECONDS, Questions, can_ask
 from schemory.server.batches import Gathering, items_of, refusal
-from schemory.server.calling import CALL, Calling, asking_of
+from schemory.server.calling import CALL, Calling, answers_in
 from schemory.server.envelope import check_envelope, check_shape, envelope_of, not_found
 from schemory.server.extras import Extras
 from schemory.server.jsonrpc import Batch, Fault, Id, Notification, Object, Request, RpcError
@@ -174,7 +174,7 @@ class Conversation:
         version = told.get(VERSION_KEY) if is_modern else self._version
         capabilities = told.get(CAPABILITIES_KEY) if is_modern else self._client_capabilities
         if request.method == CALL and can_ask(cast("str | None", version), capabilities):
-            asked.asking = asking_of(asked.params) if is_modern else Asking()
+            asked.asking = answers_in(asked.params) if is_modern else Asking()
         return asked
 
     def _start(self, asked: Asked) -> None:

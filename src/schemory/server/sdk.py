@@ -37,7 +37,8 @@ from schemory.server.lane import Lane, post
 from schemory.server.logs import log_internal_error
 from schemory.server.principals import acting
 from schemory.server.resources import ResourceServer, connection_of
-from schemory.tools.registry import Caller, Reply, Tool
+from schemory.server.sdk_asking import with_questions
+from schemory.tools.registry import Asking, Caller, Reply, Tool
 from schemory.tools.toolbox import Toolbox
 
 _Context: TypeAlias = ServerRequestContext[Any, Any]
@@ -157,28 +158,14 @@ class ToolServer:
             raise _internal_error(fault) from None
 
     async def _call_tool(self, ctx: _Context, params: CallToolRequestParams) -> HandlerResult:
-        call = _RunningCall(asyncio.get_running_loop())
-        caller = _caller(ctx.session, self._transport)
-        arguments = _raw_arguments.get()
-
-        def job() -> Reply | None:
-            if call.cancelled.is_set():
-                return None
-            return self._toolbox.call(
-                params.name,
-                arguments,
-                caller,
-                progress=call.note_progress,
-                is_cancelled=call.cancelled.is_set,
-            )
-
         try:
-            lane = self._long_lane if self._toolbox.is_long(params.name) else self._lane
-            reply = await call.follow(asyncio.ensure_future(lane.run(job)), ctx.session)
+            reply = await with_questions(ctx, lambda asking: self._made(ctx, params.name, asking))
         except ToolNotFoundError as error:
             raise _unknown_tool(error) from None
         except Exception as fault:  # noqa: BLE001 (the last place before the wire)
             raise _internal_error(fault) from None
+        if not isinstance(reply, Reply):
+            return reply
         if self._resources is not None and self._toolbox.writes(params.name):
             await self._resources.tell_changes()
         return {
@@ -187,6 +174,27 @@ class ToolServer:
             "structuredContent": reply.structured,
             "isError": reply.is_error,
         }
+
+    async def _made(self, ctx: _Context, name: str, asking: Asking | None) -> Reply:
+        """Make a call in its lane; what it raises is raised here."""
+        call = _RunningCall(asyncio.get_running_loop())
+        caller = _caller(ctx.session, self._transport)
+        arguments = _raw_arguments.get()
+
+        def job() -> Reply | None:
+            if call.cancelled.is_set():
+                return None
+            return self._toolbox.call(
+                name,
+                arguments,
+                caller,
+                progress=call.note_progress,
+                is_cancelled=call.cancelled.is_set,
+                asking=asking,
+            )
+
+        lane = self._long_lane if self._toolbox.is_long(name) else self._lane
+        return await call.follow(asyncio.ensure_future(lane.run(job)), ctx.session)
 
 
 class _TruthfulServer(Server[Any]):

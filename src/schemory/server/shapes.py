@@ -134,6 +134,24 @@ def _reference(path: str, value: object, problems: Problems) -> None:
     _check_members(path, members, {_REFERENCES[kind]: _NEEDED_TEXT}, problems)
 
 
+def _input_responses(path: str, value: object, problems: Problems) -> None:
+    """Check what the person behind a client said to questions of ours, by their keys."""
+    answers = cast("dict[str, object]", value) if isinstance(value, dict) else {"": None}
+    for key, answer in answers.items():
+        members = cast("dict[str, object]", answer) if isinstance(answer, dict) else {}
+        shape = next((each for name, each in _RESPONSES.items() if name in members), None)
+        if shape is None:
+            known = ", ".join(_RESPONSES)
+            _note(problems, f"{path}.{key}", f"must be an object with one of {known}")
+        else:
+            _check_members(f"{path}.{key}", members, shape, problems)
+
+
+def _list(path: str, value: object, problems: Problems) -> None:
+    if not isinstance(value, list):
+        _note(problems, path, "must be a list")
+
+
 _REFERENCES: Final = {"ref/prompt": "name", "ref/resource": "uri"}
 _LEVELS: Final = (
     "debug",
@@ -178,6 +196,22 @@ _MODERN: Final[_Shape] = {
 _PAGED: Final[_Shape] = {"cursor": _Member(_text)}
 _OF_A_RESOURCE: Final[_Shape] = {"uri": _NEEDED_TEXT}
 
+_RESPONSES: Final[Mapping[str, _Shape]] = {
+    "action": {
+        "action": _Member(_one_of("accept", "decline", "cancel"), is_required=True),
+        "content": _Member(_object),
+    },
+    "roots": {"roots": _Member(_list, is_required=True)},
+    "model": {"model": _NEEDED_TEXT, "role": _Member(_one_of("user", "assistant"))},
+}
+"""What a client answers, told by the member that only this kind has."""
+
+_REPEATED: Final[_Shape] = {
+    "inputResponses": _Member(_input_responses),
+    "requestState": _Member(_text),
+}
+"""What a request may carry that is made again with answers."""
+
 _METHODS: Final[Mapping[str, _Shape]] = {
     "initialize": {
         "protocolVersion": _NEEDED_TEXT,
@@ -185,14 +219,14 @@ _METHODS: Final[Mapping[str, _Shape]] = {
         "clientInfo": _Member(_implementation, is_required=True),
     },
     "tools/list": _PAGED,
-    "tools/call": {"name": _NEEDED_TEXT, "task": _Member(_object)},
+    "tools/call": {"name": _NEEDED_TEXT, "task": _Member(_object), **_REPEATED},
     "resources/list": _PAGED,
     "resources/templates/list": _PAGED,
-    "resources/read": _OF_A_RESOURCE,
+    "resources/read": {**_OF_A_RESOURCE, **_REPEATED},
     "resources/subscribe": _OF_A_RESOURCE,
     "resources/unsubscribe": _OF_A_RESOURCE,
     "prompts/list": _PAGED,
-    "prompts/get": {"name": _NEEDED_TEXT, "arguments": _Member(_text_map)},
+    "prompts/get": {"name": _NEEDED_TEXT, "arguments": _Member(_text_map), **_REPEATED},
     "logging/setLevel": {"level": _Member(_one_of(*_LEVELS), is_required=True)},
     "completion/complete": {
         "ref": _Member(_reference, is_required=True),
