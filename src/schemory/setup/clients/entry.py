@@ -18,6 +18,8 @@ _QUERY_PASSWORD: Final = re.compile(
     r"[?&](?:password|passwd|pwd|sslpassword)=[^&#\s]", re.IGNORECASE
 )
 _STARTS_US: Final = re.compile(r"(?:^|[/\\])schemory(?:\.exe)?$", re.IGNORECASE)
+_RUNS: Final = re.compile(r"(?:^|[/\\])(?:uvx?|pipx)(?:\.exe)?$", re.IGNORECASE)
+_PACKAGE: Final = re.compile(r"schemory(?:[@=<>~!\[].*)?")
 _CONFIG_FILE: Final = (
     "Put the setting into memory.config.json beside the store, which only you can read; "
     "docs/how-to/configure.md tells how."
@@ -184,7 +186,9 @@ def is_ours(value: object) -> bool:
     if not words:
         return False
     after_m = [second for first, second in pairwise(words) if first == "-m"]
-    return "schemory" in after_m or any(_STARTS_US.search(word) for word in words[:3])
+    if "schemory" in after_m or _STARTS_US.search(words[0]):
+        return True
+    return bool(_RUNS.search(words[0])) and any(map(_PACKAGE.fullmatch, words[1:]))
 
 
 def is_same(existing: object, wanted: Mapping[str, Json]) -> bool:

@@ -57,7 +57,9 @@ def remove_member(text: str, path: Sequence[str]) -> str:
         return _cut_only(text, body, member)
     before = body.members[index - 1]
     end = member.end if member.comma is None else member.comma + 1
-    start = _line_break_before(text, member.key_start, before.comma or before.end)
+    start = _blanks_before(text, member.key_start, before.comma or before.end)
+    if _ends_line(text, end):  # its own line goes with it, else a comment before it needs its end
+        start = _line_break_before(text, start)
     kept = text[:start] + text[end:]
     if member.comma is None and before.comma is not None:
         kept = kept[: before.comma] + kept[before.comma + 1 :]
@@ -181,7 +183,7 @@ def _first(
 
 def _cut_before(text: str, body: Body, index: int) -> str:
     """Return `text` without a member that another one follows."""
-    member, after = body.members[index], body.members[index + 1]
+    member = body.members[index]
     end = (member.comma or member.end) + 1
     rest = _end_of_line(text, end)
     if text[end:rest].strip():  # a comment beside it stays
@@ -191,7 +193,7 @@ def _cut_before(text: str, body: Body, index: int) -> str:
     broken = _LINE_BREAK.match(text, rest)
     if is_own_line and broken is not None:
         return text[:start] + text[broken.end() :]
-    return text[: member.key_start] + text[after.key_start :]
+    return text[: member.key_start] + text[end:].lstrip(" \t")
 
 
 def _cut_only(text: str, body: Body, member: Member) -> str:
@@ -200,7 +202,8 @@ def _cut_only(text: str, body: Body, member: Member) -> str:
     before, after = text[body.start + 1 : member.key_start], text[end : body.end - 1]
     if not (before + after).strip():
         return text[: body.start + 1] + text[body.end - 1 :]
-    return text[: body.start + 1] + before.rstrip() + after + text[body.end - 1 :]
+    kept = before.rstrip() if _ends_line(text, end) else before.rstrip(" \t")
+    return text[: body.start + 1] + kept + after + text[body.end - 1 :]
 
 
 def _end_of_line(text: str, at: int) -> int:
@@ -209,19 +212,24 @@ def _end_of_line(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _line_break_before(text: str, at: int, floor: int) -> int:
-    """Return where the line before a member ends, or where blanks before it begin."""
-    start = at
-    while start > floor and text[start - 1] in " \t":
-        start -= 1
-    if start > floor and text[start - 1] == "\n":
-        start -= 1
-        if start > floor and text[start - 1] == "\r":
-            start -= 1
-        return start
-    if start > floor and text[start - 1] == "\r":
-        return start - 1
-    return start
+def _ends_line(text: str, at: int) -> bool:
+    """Whether nothing but blanks follow on a line."""
+    rest = text[at:].lstrip(" \t")
+    return rest.startswith(("\n", "\r"))
+
+
+def _blanks_before(text: str, at: int, floor: int) -> int:
+    """Return where the blanks before a position begin, on its line and not before `floor`."""
+    while at > floor and text[at - 1] in " \t":
+        at -= 1
+    return at
+
+
+def _line_break_before(text: str, at: int) -> int:
+    """Return where the line break begins that ends at a position, if one does."""
+    if text.endswith("\r\n", 0, at):
+        return at - 2
+    return at - 1 if text.endswith(("\n", "\r"), 0, at) else at
 
 
 def _indent(text: str, at: int) -> str | None:

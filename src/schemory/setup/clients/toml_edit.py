@@ -20,7 +20,9 @@ _STRINGS: Final = re.compile(
     r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\r\n]|\\.)*"|\'[^\'\r\n]*\'',
     re.DOTALL,
 )
-_HEADER: Final = re.compile(r"[ \t]*\[(\[?)([^\r\n]*?)\]\1?[ \t]*(?:#[^\r\n]*)?(?=\r?\n|\Z)")
+_HEADER: Final = re.compile(
+    r"[ \t]*\[(?:\[(?P<many>[^\r\n]*?)\]|(?P<one>[^\r\n]*?))\][ \t]*(?:#[^\r\n]*)?(?=\r?\n|\Z)"
+)
 _LITERAL: Final = re.compile(r"[^'\x00-\x08\x0a-\x1f\x7f]*\\[^'\x00-\x08\x0a-\x1f\x7f]*")
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -173,7 +175,7 @@ def _statements(text: str) -> Iterator[Statement]:
             continue
         header = _HEADER.match(text, at) if line.startswith("[") else None
         if header is not None:
-            table = _path(header[2])
+            table = _path(header["many"] or header["one"])
             yield Statement(path=table, start=at, end=header.end(), is_header=True)
             at = _end_of_line(text, header.end()) + 1
             continue
