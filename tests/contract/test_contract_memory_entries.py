@@ -21,9 +21,9 @@ from schemory.model.entry import (
     Tag,
 )
 from schemory.model.moment import Clock, IdMaker
+from schemory.storage.memory_pages import EntryPage
 from schemory.storage.memory_protocols import (
     EntryFilter,
-    EntryPage,
     IndexTerms,
     MemoryReader,
     MemoryStore,

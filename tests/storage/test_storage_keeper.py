@@ -27,6 +27,7 @@ from schemory.storage.memory_protocols import IndexTerms
 from schemory.storage.protocols import WriteContext
 from schemory.storage.sqlite import keeper as keeper_module
 from schemory.storage.sqlite.keeper import SqliteKeeper
+from schemory.storage.sqlite.migrate import LATEST
 from schemory.storage.sqlite.store import SqliteStore
 from schemory.storage.surroundings import check_lock
 
@@ -145,7 +146,7 @@ def test_a_sound_store_has_no_findings(keeper: SqliteKeeper, path: Path) -> None
     before = path.read_bytes()
     seen = keeper.inspect()
     assert (seen.exists, seen.is_current, seen.findings) == (True, True, ())
-    assert (seen.facts["schemaVersion"], seen.facts["projects"]) == (2, 2)
+    assert (seen.facts["schemaVersion"], seen.facts["projects"]) == (LATEST, 2)
     assert path.read_bytes() == before
 
 
@@ -250,8 +251,8 @@ def test_an_older_schema_is_told_and_brought_up_to_date_only_when_asked(
     assert not seen.is_current
     assert version_of(path) == 1
     (told,) = keeper.mend(seen.findings)
-    assert "from version 1 to 2" in told
-    assert (version_of(path), keeper.inspect().findings) == (2, ())
+    assert f"from version 1 to {LATEST}" in told
+    assert (version_of(path), keeper.inspect().findings) == (LATEST, ())
     assert names_at(opened) == []
 
 
@@ -610,7 +611,7 @@ def test_a_backup_of_an_older_schema_is_restored_and_then_migrated(
     keeper.restore(tmp_path / "old.db")
     assert found(keeper).keys() == {"store.older"}
     done = keeper.migrate()
-    assert (done.version_before, done.version_after, done.copy) == (1, 2, None)
+    assert (done.version_before, done.version_after, done.copy) == (1, LATEST, None)
     assert keeper.migrate().version_before == 2
     assert names_at(opened) == []
 

@@ -224,6 +224,7 @@ def test_a_person_at_the_shell_finds_what_the_documents_say(book: Book) -> None:
     assert book.rows("SELECT version, name FROM schema_migrations") == [
         (1, "initial"),
         (2, "memory"),
+        (3, "memory_vectors"),
     ]
 
 

@@ -12,7 +12,9 @@ from typing import NamedTuple, Protocol
 
 from schemory.model.entry import AuditRow, Entry, Link, Project, Status, Tag
 from schemory.model.frozen import dataclass
+from schemory.storage.memory_pages import AuditPage, EntryPage
 from schemory.storage.protocols import Commit, Position, WriteContext
+from schemory.storage.vector_protocols import Nearest, VectorReader, VectorWriter
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,22 +75,6 @@ class EntryFilter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EntryHit:
-    """An entry of a listing and where it stands there."""
-
-    entry: Entry
-    position: Position
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntryPage:
-    """A stretch of a listing; `more` is where to go on, None = the end."""
-
-    hits: tuple[EntryHit, ...]
-    more: Position | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TermGroup:
     """One word of a query, in terms of the index (`retrieval.query.QueryWord`, field by field).
 
@@ -139,6 +125,8 @@ class Match(NamedTuple):
             no other entry that the filter lets pass by status being between; None = none such.
         next_id: The candidate made just after it, likewise.
         content_bytes: How long its content is, in UTF-8.
+        similarity: Of its vector to the query's, -1 to 1; None = none was compared. A candidate
+            found by its vector alone has score 0.
     """
 
     id: str
@@ -154,6 +142,7 @@ class Match(NamedTuple):
     previous_id: str | None = None
     next_id: str | None = None
     content_bytes: int = 0
+    similarity: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +158,7 @@ class Matches:
         unselective: Groups of which no term chose candidates, because all are too common.
         is_partial: There may be candidates that were not looked at: a scan came to its bound, or
             too many did not pass `verify`.
+        embedded: How many entries had a vector to compare; None = vectors were not asked for.
     """
 
     matches: tuple[Match, ...]
@@ -177,6 +167,7 @@ class Matches:
     unselective: frozenset[int] = frozenset()
     index: IndexState = IndexState.SOUND
     is_partial: bool = False
+    embedded: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,14 +188,6 @@ class EarlierText:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditPage:
-    """A stretch of the audit log."""
-
-    rows: tuple[AuditRow, ...]
-    more: Position | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Sharing:
     """Entries that share rare terms with a text.
 
@@ -219,7 +202,7 @@ class Sharing:
     common: int = 0
 
 
-class MemoryReader(Protocol):
+class MemoryReader(VectorReader, Protocol):
     """One project's memory as it stands at one moment."""
 
     @property
@@ -258,6 +241,7 @@ class MemoryReader(Protocol):
         limit: int,
         weights: ColumnWeights = DEFAULT_WEIGHTS,
         verify: Callable[[Sequence[str]], bool] | None = None,
+        nearest: Nearest | None = None,
     ) -> Matches:
         """Return the best candidates that have any term, and hold every required group.
 
@@ -271,6 +255,9 @@ class MemoryReader(Protocol):
             weights: Of the index's columns.
             verify: Told an entry's original texts (title, content, summary, scope, topic, tags),
                 whether it may be a candidate: for phrases. Bounded work.
+            nearest: Compare vectors too: candidates are told their similarity, and unless a group
+                is required the nearest `limit` entries are candidates whatever their words. Not
+                where a scan stands in for the index.
         """
         ...
 
@@ -363,7 +350,7 @@ class MemoryReader(Protocol):
         ...
 
 
-class MemoryTransaction(MemoryReader, Protocol):
+class MemoryTransaction(MemoryReader, VectorWriter, Protocol):
     """One project inside one write transaction; reads see its own writes."""
 
     @property

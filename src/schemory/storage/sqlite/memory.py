@@ -6,13 +6,12 @@ from dataclasses import replace
 import apsw
 
 from schemory.model.entry import Entry, Link, Project, Status, Tag
+from schemory.storage.memory_pages import AuditPage, EntryPage
 from schemory.storage.memory_protocols import (
     DEFAULT_WEIGHTS,
-    AuditPage,
     ColumnWeights,
     EarlierText,
     EntryFilter,
-    EntryPage,
     IndexState,
     IndexTerms,
     Matches,
@@ -27,10 +26,12 @@ from schemory.storage.sqlite import (
     memory_listing,
     memory_past,
     memory_sharing,
+    memory_vectors,
 )
 from schemory.storage.sqlite.memory_held import held_groups
 from schemory.storage.sqlite.memory_index import is_index_fault
 from schemory.storage.sqlite.memory_match import answers_for, find_matches
+from schemory.storage.sqlite.memory_near import find_nearest
 from schemory.storage.sqlite.memory_rows import (
     audit_of_row,
     entry_of_row,
@@ -39,10 +40,12 @@ from schemory.storage.sqlite.memory_rows import (
     tag_of_row,
 )
 from schemory.storage.sqlite.memory_search import Search
+from schemory.storage.sqlite.memory_shelf import Shelves
 from schemory.storage.sqlite.memory_statistics import Figures, Statistics
 from schemory.storage.sqlite.memory_terms import terms_of
 from schemory.storage.sqlite.rows import text_ids
 from schemory.storage.sqlite.space import Space
+from schemory.storage.vector_protocols import Nearest, TextWithoutVector, VectorCount
 
 
 class SqliteMemoryReader:
@@ -53,15 +56,22 @@ class SqliteMemoryReader:
         project_id: Its text id.
         terms: The rules of the search index.
         statistics: What searches remember; None where uncommitted rows are seen.
+        shelves: What searches by vectors remember; None likewise.
     """
 
     def __init__(
-        self, space: Space, project_id: str, terms: IndexTerms, statistics: Statistics | None
+        self,
+        space: Space,
+        project_id: str,
+        terms: IndexTerms,
+        statistics: Statistics | None,
+        shelves: Shelves | None = None,
     ) -> None:
         self._space = space
         self._project_id = project_id
         self._terms = terms
         self._statistics = statistics
+        self._shelves = shelves or Shelves()
 
     @property
     def project_id(self) -> str:
@@ -114,6 +124,7 @@ class SqliteMemoryReader:
         limit: int,
         weights: ColumnWeights = DEFAULT_WEIGHTS,
         verify: Callable[[Sequence[str]], bool] | None = None,
+        nearest: Nearest | None = None,
     ) -> Matches:
         """Return the best candidates that have any term, and hold every required group."""
         figures = self._figures()
@@ -129,9 +140,29 @@ class SqliteMemoryReader:
             limit=limit,
             weights=weights,
             verify=verify,
+            nearest=nearest,
+            shelves=self._shelves,
         )
         found = find_matches(search, figures, self._terms, self._rules_state())
         return found if len(asking) == len(groups) else _spread(found, list(asking), len(groups))
+
+    def find_nearest(
+        self, nearest: Nearest, entry_filter: EntryFilter, *, limit: int
+    ) -> tuple[tuple[str, float], ...]:
+        """Return (id, similarity) of entries with the nearest vectors, nearest first."""
+        return find_nearest(self._space, self._shelves, nearest, entry_filter, limit)
+
+    def list_without_vector(
+        self, model: str, *, below: int | None = None, limit: int, chars: int
+    ) -> tuple[TextWithoutVector, ...]:
+        """Return entries that have no vector of a model, newest first."""
+        return memory_vectors.list_without(
+            self._space, model, below=below, limit=limit, chars=chars
+        )
+
+    def count_vectors(self, model: str) -> VectorCount:
+        """Return how many entries have a vector of a model, of how many."""
+        return memory_vectors.count_vectors(self._space, model)
 
     def held_groups(
         self, groups: Sequence[TermGroup], ids: Iterable[str]

@@ -4,10 +4,9 @@ from typing import Final
 
 from schemory.model.entry import Status
 from schemory.model.frozen import dataclass
+from schemory.storage.memory_pages import EntryHit, EntryPage
 from schemory.storage.memory_protocols import (
     EntryFilter,
-    EntryHit,
-    EntryPage,
     NameCount,
 )
 from schemory.storage.protocols import Position

@@ -6,15 +6,16 @@ is checked, since it mostly lets all pass; only where it does not is the index a
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 import apsw
 
+from schemory.model.frozen import replace
 from schemory.storage.memory_protocols import Holds, IndexState, IndexTerms, Matches
 from schemory.storage.sqlite.memory_beside import side_by_side
 from schemory.storage.sqlite.memory_filter import Condition, condition
 from schemory.storage.sqlite.memory_index import for_project, is_index_fault
+from schemory.storage.sqlite.memory_near import Near
 from schemory.storage.sqlite.memory_rows import entry_of_row, entry_rows
 from schemory.storage.sqlite.memory_scan import scan
 from schemory.storage.sqlite.memory_search import FACTS, Search, match_of, original_texts
@@ -72,7 +73,8 @@ def find_matches(search: Search, figures: Figures, terms: IndexTerms, state: Ind
         else:
             # An outdated index need not know the terms that the question would be asked with.
             is_outdated = state is IndexState.OUTDATED
-            if found.matches or is_outdated or answers_for(search.space, terms):
+            has_words = any(match.score for match in found.matches)
+            if has_words or is_outdated or answers_for(search.space, terms):
                 return replace(found, index=state)
     return scan(search, terms, holds, figures.entries)
 
@@ -105,7 +107,11 @@ class _Indexed:
         else:
             full = Holds.EXACT
             holds = {i: full if h is Holds.ALL else h for i, h in holds.items()}
-        matches = [match_of(self._known[i], score, holds[i]) for i, score in scores.items()]
+        near, embedded = self._near(scores)
+        matches = [
+            match_of(self._known[i], scores.get(i, 0.0), holds.get(i, Holds.SOME), near.get(i))
+            for i in {**scores, **near}
+        ]
         matches.sort(key=lambda match: (-match.score, match.row_id))
         return Matches(
             matches=tuple(side_by_side(search.space, matches, search.wanted.statuses)),
@@ -115,7 +121,17 @@ class _Indexed:
                 i for i, group in enumerate(groups) if common.issuperset(terms_of(group))
             ),
             is_partial=self._is_partial,
+            embedded=embedded,
         )
+
+    def _near(self, scores: Mapping[int, float]) -> tuple[dict[int, float], int | None]:
+        """Return similarities of the candidates found by words and of the nearest entries."""
+        search = self._search
+        if search.nearest is None:
+            return {}, None
+        found = Near(search, self._holds, self._passing)
+        is_open = not any(group.is_required for group in search.groups)
+        return found.among(scores, admits_others=is_open), found.embedded
 
     def _common(self, frequencies: Mapping[Phrase, int]) -> frozenset[str]:
         """Return the terms that are too common to select, where others remain."""

@@ -12,8 +12,10 @@ from schemory.storage.memory_protocols import (
     Match,
     TermGroup,
 )
+from schemory.storage.sqlite.memory_shelf import Shelves
 from schemory.storage.sqlite.rows import Row
 from schemory.storage.sqlite.space import Space
+from schemory.storage.vector_protocols import Nearest
 
 Verify: TypeAlias = Callable[[Sequence[str]], bool]
 """Whether an entry with these original texts may be a candidate."""
@@ -32,6 +34,8 @@ class Search:
         groups: Without those that ask for nothing.
         wanted: Which entries may be found.
         verify: See `MemoryReader.match`.
+        nearest: Likewise.
+        shelves: Where vectors are looked for.
     """
 
     space: Space
@@ -41,9 +45,11 @@ class Search:
     limit: int
     weights: ColumnWeights
     verify: Verify | None
+    nearest: Nearest | None
+    shelves: Shelves
 
 
-def match_of(row: Row, score: float, holds: Holds) -> Match:
+def match_of(row: Row, score: float, holds: Holds, similarity: float | None = None) -> Match:
     """Return the candidate of a row of FACTS."""
     row_id, entry_id, scope, topic, status, importance, confidence, created, updated, size = row
     return Match(
@@ -58,6 +64,7 @@ def match_of(row: Row, score: float, holds: Holds) -> Match:
         created,
         updated,
         content_bytes=size,
+        similarity=similarity,
     )
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from schemory.model.entry import Entry, Project
     from schemory.storage.memory_protocols import IndexTerms, IndexText
     from schemory.storage.sqlite.memory import SqliteMemoryReader
+    from schemory.storage.sqlite.memory_shelf import Shelves
     from schemory.storage.sqlite.memory_statistics import Statistics
     from schemory.storage.sqlite.memory_transaction import SqliteMemoryTransaction
 
@@ -56,6 +57,12 @@ class MemoryHalf(ABC):
         from schemory.storage.sqlite.memory_statistics import Statistics  # noqa: PLC0415 (see class)
 
         return Statistics() if self._remembers else None
+
+    @cached_property
+    def _shelves(self) -> "Shelves | None":
+        from schemory.storage.sqlite.memory_shelf import Shelves  # noqa: PLC0415 (see class)
+
+        return Shelves() if self._remembers else None
 
     @property
     @abstractmethod
@@ -97,7 +104,7 @@ class MemoryHalf(ABC):
         terms = self._rules()
         with translated(self.location), self._snapshot() as db:
             space = Space(db, find_project(db, project_id))
-            yield SqliteMemoryReader(space, project_id, terms, self._statistics)
+            yield SqliteMemoryReader(space, project_id, terms, self._statistics, self._shelves)
 
     @contextmanager
     def memory_transaction(

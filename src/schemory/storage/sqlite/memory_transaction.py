@@ -8,6 +8,7 @@ from schemory.model.jsonvalue import compact
 from schemory.storage.compensations import Compensations
 from schemory.storage.memory_protocols import IndexTerms, IndexText
 from schemory.storage.protocols import Commit, WriteContext
+from schemory.storage.sqlite import memory_vectors
 from schemory.storage.sqlite.ledger import LedgerEntry
 from schemory.storage.sqlite.memory import SqliteMemoryReader
 from schemory.storage.sqlite.memory_purge import purge_entries
@@ -18,6 +19,7 @@ from schemory.storage.sqlite.rows import text_ids
 from schemory.storage.sqlite.space import Space, text_list
 from schemory.storage.sqlite.undo import undo
 from schemory.storage.sqlite.writers import Writers
+from schemory.storage.vector_protocols import EntryVector, VectorModel
 
 
 class SqliteMemoryTransaction(SqliteMemoryReader):
@@ -166,6 +168,21 @@ class SqliteMemoryTransaction(SqliteMemoryReader):
             return 0
         self._has_other_writes = True
         return self._writers.memory.entries.index.rebuild()
+
+    def put_vectors(self, model: VectorModel, vectors: Sequence[EntryVector]) -> int:
+        """Store vectors of entries that did not change since; returns how many."""
+        if not self._space.number:
+            return 0
+        self._has_other_writes = True
+        return memory_vectors.put_vectors(self._space, model, vectors, now=self._now)
+
+    def drop_vectors(self, ids: Sequence[str] | None = None, *, except_model: str = "") -> int:
+        """Remove vectors, of these entries or of all, but none of one model; tells how many."""
+        if not self._space.number:
+            return 0
+        self._has_other_writes = True
+        known = None if ids is None else text_ids(ids)
+        return memory_vectors.drop_vectors(self._space, known, except_model)
 
     def on_rollback(self, undo: Callable[[], None]) -> None:
         """Call `undo` if the transaction does not commit; for things outside the store."""

@@ -21,6 +21,7 @@ from schemory.storage.sqlite.memory_rows import (
     indexed_fields,
 )
 from schemory.storage.sqlite.memory_tags import TagWriter
+from schemory.storage.sqlite.memory_vectors import forget_vectors
 from schemory.storage.sqlite.rows import Row
 from schemory.storage.sqlite.space import Space
 
@@ -85,6 +86,7 @@ class EntryWriter:
         self._entry.keep(Kind.ENTRY, (rows[i] for i in changed))
         moved = [i for i in changed if indexed_fields(old[i]) != indexed_fields(changed[i])]
         self.index.remove((i, self._text(old[i])) for i in moved)
+        forget_vectors(self._space, (i for i in moved if _says(old[i]) != _says(changed[i])))
         self._space.write(UPDATE_ENTRY, self._values(changed))
         retagged = [i for i in moved if old[i].tags != changed[i].tags]
         self._tags.detach(retagged)
@@ -111,5 +113,11 @@ class EntryWriter:
         entries = {i: entry_of_row(row, self._project_id) for i, row in rows.items()}
         self.index.remove((i, self._text(entry)) for i, entry in entries.items())
         self._tags.detach(rows)
+        forget_vectors(self._space, rows)
         sql = "DELETE FROM memory_entries WHERE row_id = ?2 AND project = ?1"
         self._space.write(sql, ((row_id,) for row_id in rows))
+
+
+def _says(entry: Entry) -> tuple[str | None, ...]:
+    """Return the texts that an entry's vector is made of."""
+    return entry.title, entry.summary, entry.content

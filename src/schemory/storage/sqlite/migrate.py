@@ -14,7 +14,7 @@ APPLICATION_ID = 0x5363686D  # "Schm"
 _FOLDER = Path(__file__).parent / "migrations"
 _FILE_NAME = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
 _DESTRUCTIVE = "-- destructive"
-LATEST = 2
+LATEST = 3
 """The schema version of this code; a test compares it with the migration files."""
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import apsw
 
 from schemory.storage.keeping import Finding, Severity
-from schemory.storage.sqlite import index, memory_index
+from schemory.storage.sqlite import index, memory_index, memory_vectors
 
 if TYPE_CHECKING:
     from schemory.storage.memory_protocols import IndexTerms
@@ -108,6 +108,20 @@ def _uneven_rows(db: apsw.Connection, number: int, project: str) -> list[Finding
         return []
     what = f"project {project}: {entries} entries, but {indexed} in their search index"
     return [_index_finding("index.rows", what)]
+
+
+def check_vectors(db: apsw.Connection, number: int, project: str) -> list[Finding]:
+    """Return what is wrong with the vectors of a project's entries."""
+    return [
+        Finding(
+            code="vectors",
+            severity=Severity.WARNING,
+            what=f"project {project}: {fault}",
+            next_step="`schemory doctor --fix` removes them; their entries get new ones.",
+            can_fix=True,
+        )
+        for fault in memory_vectors.check_vectors(db, number)
+    ]
 
 
 def _index_finding(code: str, what: str) -> Finding:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from schemory.errors import StoreBusyError
-from schemory.storage.sqlite import index, memory_index, soundness
+from schemory.storage.sqlite import index, memory_index, memory_vectors, soundness
 
 if TYPE_CHECKING:
     from schemory.storage.memory_protocols import IndexTerms
@@ -23,6 +23,7 @@ def find_faults(db: apsw.Connection, terms: "IndexTerms | None") -> tuple[str, .
             found += soundness.check_graph_index(db, number, space)
         for number, project in soundness.memory_projects(db):
             found += soundness.check_memory_index(db, number, project, terms)
+            found += soundness.check_vectors(db, number, project)
     except apsw.CorruptError:
         found.append(soundness.damage("the file is damaged: its tables cannot be read"))
     return tuple(dict.fromkeys(finding.what for finding in found))
@@ -41,6 +42,15 @@ def rebuild_indexes(db: apsw.Connection, terms: "IndexTerms | None") -> int:
             for number in _numbers(soundness.memory_projects(db)):
                 indexed += memory_index.rebuild_index(db, number, terms)
     return indexed
+
+
+def mend_vectors(db: apsw.Connection) -> int:
+    """Remove vectors that belong to no entry or are malformed; returns how many."""
+    removed = 0
+    with db:
+        for number in _numbers(soundness.memory_projects(db)):
+            removed += memory_vectors.mend_vectors(db, number)
+    return removed
 
 
 def _numbers(projects: list[tuple[int, str]]) -> list[int]:

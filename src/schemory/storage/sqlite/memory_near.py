@@ -1,0 +1,118 @@
+"""Candidates of a search by their vectors: the nearest that pass the filter, and how near all are.
+
+The nearest of all are taken first, since a filter mostly lets most pass; only where too few do are
+the entries that pass it gathered, and the nearest among them taken.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from schemory.storage.memory_protocols import DEFAULT_WEIGHTS, EntryFilter
+from schemory.storage.sqlite.memory_filter import Condition, condition
+from schemory.storage.sqlite.memory_search import Search
+from schemory.storage.sqlite.memory_shelf import Shelves, query_floats, similarities
+from schemory.storage.sqlite.space import Space, id_list
+from schemory.storage.vector_protocols import Nearest
+
+_MORE: Final = 1.5  # as many times the wanted are looked at before the filter is asked first
+
+_PASSING: Final = """
+  SELECT e.row_id FROM memory_entries AS e INDEXED BY memory_entries_by_project
+  WHERE e.project = :project{holds}
+"""
+_PASSING_OF: Final = """
+  SELECT e.row_id FROM carray(:found) AS wanted CROSS JOIN memory_entries AS e
+  WHERE e.row_id = wanted.value AND e.project = :project{holds}
+"""
+_IDS: Final = """
+  SELECT e.row_id, e.id FROM carray(?2) AS wanted CROSS JOIN memory_entries AS e
+  WHERE e.row_id = wanted.value AND e.project = ?1
+"""
+
+Passing = Callable[[Iterable[int]], list[int]]
+"""Returns which of the entries pass the filter, in the same order."""
+
+
+class Near:
+    """One search by vectors.
+
+    Attributes:
+        embedded: How many entries have a vector.
+    """
+
+    def __init__(self, search: Search, holds: Condition, passing: Passing) -> None:
+        if search.nearest is None:
+            raise ValueError("a search without vectors")  # a programming error
+        self._search = search
+        self._holds = holds
+        self._passing = passing
+        self._nearest = search.nearest
+        self._query = query_floats(search.nearest.vector)
+        model = search.nearest.model
+        self._shelf = search.shelves.of(search.space, model.model, model.dimensions)
+        self.embedded = self._shelf.size
+
+    def among(self, found: Iterable[int], *, admits_others: bool) -> dict[int, float]:
+        """Return the similarities of these entries, and of the nearest others where admitted."""
+        by_words = dict.fromkeys(found)
+        others = [row for row in self._closest() if row not in by_words] if admits_others else []
+        near = similarities(
+            self._search.space, self._nearest.model.model, self._query, [*by_words, *others]
+        )
+        floor = self._nearest.floor
+        return {row: each for row, each in near.items() if row in by_words or each > floor}
+
+    def _closest(self) -> list[int]:
+        """Return the nearest entries that pass the filter, about as many as are wanted."""
+        limit = self._search.limit
+        first = self._shelf.nearest(self._query, int(limit * _MORE), None)
+        passed = self._passing(first)
+        if len(passed) < limit and len(first) < self._shelf.size:
+            space = self._search.space
+            allowed = _rows(space, _PASSING, self._holds, {})
+            passed = self._passing(self._shelf.nearest(self._query, limit, allowed))
+        return self._ordered(passed)[:limit]
+
+    def _ordered(self, rows: list[int]) -> list[int]:
+        """Return rows that bits chose by their vectors' own order."""
+        if self._shelf.floats is not None or len(rows) <= self._search.limit:
+            return rows
+        near = similarities(self._search.space, self._nearest.model.model, self._query, rows)
+        return sorted(near, key=lambda row: (-near[row], row))
+
+
+def find_nearest(
+    space: Space, shelves: Shelves, nearest: Nearest, wanted: EntryFilter, limit: int
+) -> tuple[tuple[str, float], ...]:
+    """Return (id, similarity) of the entries whose vectors are nearest, nearest first."""
+    holds = condition(space, wanted)
+    if holds.is_impossible or not space.number or limit < 1:
+        return ()
+    search = Search(
+        space=space,
+        project_id="",
+        groups=(),
+        wanted=wanted,
+        limit=limit,
+        weights=DEFAULT_WEIGHTS,
+        verify=None,
+        nearest=nearest,
+        shelves=shelves,
+    )
+
+    def passing(rows: Iterable[int]) -> list[int]:
+        given = list(rows)
+        passed = set(_rows(space, _PASSING_OF, holds, {"found": id_list(given)}) if given else ())
+        return [row for row in given if row in passed]
+
+    near = Near(search, holds, passing).among((), admits_others=True)
+    best = sorted(near, key=lambda row: (-near[row], row))[:limit]
+    ids: dict[int, str] = dict(space.rows(_IDS, id_list(best)) if best else ())
+    return tuple((ids[row], near[row]) for row in best)
+
+
+def _rows(space: Space, sql: str, holds: Condition, bound: dict[str, object]) -> list[int]:
+    found = space.db.execute(
+        sql.replace("{holds}", holds.sql), {"project": space.number, **bound, **holds.bound}
+    )
+    return [int(str(row[0])) for row in found]
