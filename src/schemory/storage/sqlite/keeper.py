@@ -161,6 +161,7 @@ class SqliteKeeper:
         for number, project in projects:
             with self._writing(db):
                 yield from soundness.check_memory_index(db, number, project, self._terms)
+            yield from soundness.check_vectors(db, number, project)
             done += 1
             progress(done, total, "checking search indexes")
 
@@ -179,6 +180,7 @@ class SqliteKeeper:
             (("store.older",), self._update),
             (("store.journal",), self._turn_on_log),
             (("index.graph", "index.memory", "index.rows"), self._rebuild),
+            (("vectors",), self._sweep_vectors),
         )
         return tuple(
             told for causes, step in steps if not codes.isdisjoint(causes) for told in step()
@@ -210,6 +212,11 @@ class SqliteKeeper:
         with self._connected() as db, self._writing(db):
             held = upkeep.rebuild_indexes(db, self._terms)
         yield f"every search index was built again ({held:,} nodes and entries)"
+
+    def _sweep_vectors(self) -> Iterator[str]:
+        with self._connected() as db, self._writing(db):
+            removed = upkeep.mend_vectors(db)
+        yield f"{removed:,} vectors that fit no entry were removed"
 
     # Verbs on the file ---------------------------------------------------------------------
 
