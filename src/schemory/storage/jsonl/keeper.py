@@ -19,7 +19,6 @@ from schemory.model.lines.records import Fault, FaultKind
 from schemory.model.moment import Clock
 from schemory.storage.files import PRIVATE_MODE, file_error, replace_file, temporary_name
 from schemory.storage.jsonl.document import Document
-from schemory.storage.jsonl.lock import FileLock
 from schemory.storage.jsonl.reading import Contents, read_document
 from schemory.storage.jsonl.sync import Wanted, wanted
 from schemory.storage.keeping import (
@@ -40,6 +39,7 @@ from schemory.storage.surroundings import (
     check_room,
     leftovers,
 )
+from schemory.storage.write_queue import WriteQueue
 
 _SHOWN: Final = 5
 _TIMEOUT_SECONDS: Final = 15.0
@@ -57,6 +57,7 @@ class JsonlKeeper:
         self._path = path.resolve()
         self._now = now
         self._lock_file = self._path.with_name(self._path.name + ".lock")
+        self._queue = WriteQueue(self._lock_file, str(self._path), needs_file=True)
 
     @property
     def location(self) -> str:
@@ -98,14 +99,11 @@ class JsonlKeeper:
         """
         if not any(each.code == "file.leftovers" for each in findings):
             return ()
-        with self._lock().hold():
+        with self._queue.hold(_TIMEOUT_SECONDS):
             left = leftovers(self._path)
             for file in left:
                 file.unlink(missing_ok=True)
         return tuple(f"{file} was removed" for file in left)
-
-    def _lock(self) -> FileLock:
-        return FileLock(self._lock_file, _TIMEOUT_SECONDS)
 
     def backup(self, target: Path, progress: Progress = unheard) -> Copied:
         """Copy the file, verified before it is there; each version of it is whole.
@@ -154,7 +152,7 @@ class JsonlKeeper:
         progress(0, None, "verifying the backup")
         data, document, contents = self._read(source)
         aside: Path | None = None
-        with self._lock().hold():
+        with self._queue.hold(_TIMEOUT_SECONDS):
             if self._path.exists():
                 aside = self._path.with_name(
                     f"{self._path.name}.before-restore-{_stamp(self._now())}"

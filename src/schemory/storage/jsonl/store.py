@@ -19,12 +19,12 @@ from schemory.model.jsonvalue import Json
 from schemory.model.moment import Clock, moment_text
 from schemory.storage.jsonl.edits import EdgeEdit, Edits
 from schemory.storage.jsonl.file import GraphFile
-from schemory.storage.jsonl.lock import FileLock
 from schemory.storage.jsonl.reader import JsonlReader
 from schemory.storage.jsonl.sync import follow_file, wanted
 from schemory.storage.jsonl.transaction import JsonlTransaction
 from schemory.storage.jsonl.words import file_warnings
 from schemory.storage.protocols import Capability, GraphStore, WriteContext
+from schemory.storage.write_queue import WriteQueue
 
 RELOAD = "reload"
 """The operation of a transaction that takes over what somebody else wrote to the file."""
@@ -52,7 +52,9 @@ class JsonlStore:
         self._now = now
         self._space = space
         self._file = GraphFile(path)
-        self._lock = FileLock(path.with_name(path.name + ".lock"), timeout_seconds)
+        self._timeout_seconds = timeout_seconds
+        lock_file = path.with_name(path.name + ".lock")
+        self._queue = WriteQueue(lock_file, str(path), needs_file=True)
         self._depth = _Depth()
         self._missing: frozenset[str] = frozenset()
         self._foreign_at: str | None = None
@@ -111,7 +113,7 @@ class JsonlStore:
         self._check_open()
         # What an outer read of this thread has seen must not change under it.
         if self._depth.reads == 0 and self._file.may_have_changed():
-            with self._lock.hold_in_process() as is_free:
+            with self._queue.hold_in_process() as is_free:
                 if is_free:
                     self._take_over()
         self._depth.reads += 1
@@ -138,7 +140,7 @@ class JsonlStore:
                 suggestions=["Use a database (--db) to keep several projects apart."],
             )
         self._file.check_writable()
-        with self._lock.hold():
+        with self._queue.hold(self._timeout_seconds):
             self._take_over()
             is_saving = False
             try:
@@ -228,8 +230,6 @@ class JsonlStore:
                 f"({self._file.foreign_writes} time(s), last at {self._foreign_at}). Its changes "
                 "were taken over, but it may overwrite ours: stop it."
             )
-        if not self._lock.is_shared:
-            found.append("This system has no file locks: let one process at a time use the file.")
         return found
 
     def vacuum(self) -> None:

@@ -31,7 +31,7 @@ from schemory.storage.sqlite import soundness, upkeep
 from schemory.storage.sqlite.connections import WRITER_CACHE_KIB, Target, connect
 from schemory.storage.sqlite.copying import open_source, renew_cursor_key, verified_copy
 from schemory.storage.sqlite.failures import readonly_error, translated
-from schemory.storage.sqlite.locks import WriteQueue, patience
+from schemory.storage.sqlite.locks import patience
 from schemory.storage.sqlite.migrate import LATEST, is_current, refuse_foreign_file
 from schemory.storage.sqlite.netfs import refuse_network_path
 from schemory.storage.sqlite.opening import create_or_migrate, needs_immutable
@@ -46,6 +46,7 @@ from schemory.storage.surroundings import (
     close_to_others,
     leftovers,
 )
+from schemory.storage.write_queue import WriteQueue
 
 if TYPE_CHECKING:
     from schemory.storage.memory_protocols import IndexTerms
@@ -74,7 +75,7 @@ class SqliteKeeper:
         self._terms = terms
         self._owns_folder = owns_folder
         self._lock_file = path.with_name(path.name + "-lock")
-        self._queue = WriteQueue(self._lock_file, str(path))
+        self._queue = WriteQueue(self._lock_file, str(path), needs_file=False)
 
     @property
     def location(self) -> str:

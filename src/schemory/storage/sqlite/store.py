@@ -23,7 +23,7 @@ from schemory.storage.sqlite.connections import (
 from schemory.storage.sqlite.failures import readonly_error, store_error, translated
 from schemory.storage.sqlite.graph import SqliteGraphReader
 from schemory.storage.sqlite.ledger import LedgerEntry
-from schemory.storage.sqlite.locks import WriteQueue, busy_error, patience, wal_writer
+from schemory.storage.sqlite.locks import patience, wal_writer
 from schemory.storage.sqlite.memory_store import MemoryHalf, Tx, Writing
 from schemory.storage.sqlite.migrate import is_current
 from schemory.storage.sqlite.opening import (
@@ -41,6 +41,7 @@ from schemory.storage.sqlite.projects import (
 )
 from schemory.storage.sqlite.space import Space
 from schemory.storage.sqlite.transaction import SqliteGraphTransaction
+from schemory.storage.write_queue import WriteQueue, busy_error
 
 if TYPE_CHECKING:
     from schemory.storage.memory_protocols import IndexTerms
@@ -64,7 +65,7 @@ class SqliteStore(MemoryHalf):
         self._ids = ids
         path = target.path
         lock_file = path.with_name(path.name + "-lock") if path else None
-        self._queue = WriteQueue(lock_file, target.location)
+        self._queue = WriteQueue(lock_file, target.location, needs_file=False)
         self._shared = threading.RLock()  # in memory there is one connection for all
         self._writer = connect(target, cache_kib=WRITER_CACHE_KIB)
         self._readers = Readers(target)
@@ -182,8 +183,9 @@ class SqliteStore(MemoryHalf):
                 yield tx
                 self._finish(db, tx)
             except BaseException as error:  # noqa: BLE001 (raised again, told in our words)
+                told = _in_our_words(error, self.location, db.system_errno)
                 _roll_back(db)
-                _raise_after(error, self.location, tx.compensations.run() if tx else [])
+                _raise_after(error, told, tx.compensations.run() if tx else [])
 
     @contextmanager
     def _alone(self) -> Generator[apsw.Connection]:
@@ -204,7 +206,7 @@ class SqliteStore(MemoryHalf):
         except apsw.BusyError as error:
             raise busy_error(self.location, wal_writer(path) if path else None) from error
         except apsw.Error as error:
-            raise store_error(error, self.location) from error
+            raise store_error(error, self.location, db.system_errno) from error
         try:
             yield
         finally:
@@ -322,9 +324,12 @@ def _roll_back(db: apsw.Connection) -> None:
         db.execute("ROLLBACK")
 
 
-def _raise_after(error: BaseException, location: str, failures: list[Exception]) -> None:
-    """Raise what a failed transaction ends with: its error, and failed compensations with it."""
-    told = store_error(error, location) if isinstance(error, apsw.Error) else error
+def _in_our_words(error: BaseException, location: str, system_errno: int) -> BaseException:
+    return store_error(error, location, system_errno) if isinstance(error, apsw.Error) else error
+
+
+def _raise_after(error: BaseException, told: BaseException, failures: list[Exception]) -> None:
+    """Raise what a failed transaction ends with: `told`, and failed compensations with it."""
     if failures:
         raise BaseExceptionGroup(
             "the transaction and its compensations failed", [told, *failures]
