@@ -27,8 +27,6 @@ _SAID_AS: Final[Mapping[str, str]] = {
     "HISTORY_PRUNED": "INVALID_PARAM",
     "UNDO_CONFLICT": "CONFLICT",
     "VETOED": "CONFLICT",
-    # A file that was removed, replaced or cannot be opened: what the store relies on is not there.
-    "STORE_ERROR": "STORE_CORRUPT",
 }
 """Codes of the graph half, in the words of this one."""
 

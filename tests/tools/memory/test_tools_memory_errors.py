@@ -12,7 +12,6 @@ from schemory.errors import (
     ConflictError,
     InvalidCursorError,
     Problem,
-    StoreError,
     UndoConflictError,
 )
 from schemory.memory.inputs import ProjectRef
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 CODES = {
     *("INVALID_PARAM", "NOT_FOUND", "CONFLICT", "LIMIT_EXCEEDED", "CONFIRM_REQUIRED"),
     *("PATH_NOT_ALLOWED", "SECRET_DETECTED", "STORE_BUSY", "STORE_FULL", "STORE_READONLY"),
-    *("STORE_CORRUPT", "UNSUPPORTED", "INTERNAL"),
+    *("STORE_CORRUPT", "STORE_ERROR", "UNSUPPORTED", "INTERNAL"),
 }
 NEW: dict[str, Any] = {"scope": "s", "topic": "t", "content": "c", "source_type": "handoff"}
 TOKEN = "ghp_" + "aB3dE5fG7hJ9" * 3
@@ -209,6 +208,21 @@ def test_a_damaged_store_is_told(open_desk: "DeskMaker", tmp_path: Path) -> None
 
 
 @pytest.mark.covers("tools.memory.error.store")
+def test_a_store_whose_file_went_away_is_not_called_damaged(
+    open_desk: "DeskMaker", tmp_path: Path
+) -> None:
+    path = tmp_path / "gone.db"
+    desk = open_desk(path=path)
+    desk.add("before")
+    path.rename(tmp_path / "elsewhere.db")
+    for tool, arguments in (("add_entry", NEW), ("search", {"query": "before"})):
+        error = desk.fails(tool, **arguments)
+        assert error["error_code"] == "STORE_ERROR"
+        assert "removed or replaced" in error["detail"]
+        assert "Put the file back" in error["hint"]
+
+
+@pytest.mark.covers("tools.memory.error.store")
 def test_a_store_that_holds_no_memory_is_told(open_desk: "DeskMaker") -> None:
     desk = open_desk(terms=None)
     assert desk.fails("search", query="x")["error_code"] == "UNSUPPORTED"
@@ -236,7 +250,6 @@ def test_a_failure_inside_shows_an_id_and_nothing_else(desk: "MemoryDesk") -> No
     [
         (InvalidCursorError("c"), "INVALID_PARAM"),
         (UndoConflictError("u"), "CONFLICT"),
-        (StoreError("gone"), "STORE_CORRUPT"),
     ],
 )
 def test_other_codes_are_said_in_the_memorys_words(error: Any, code: str) -> None:

@@ -1,5 +1,6 @@
 """What SQLite's failures mean for a person: one clear error each, with a next step."""
 
+import errno
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -14,18 +15,29 @@ from schemory.errors import (
     UnsupportedError,
 )
 
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
-def store_error(error: apsw.Error, location: str) -> StoreError:
-    """Return what `error` means; never a word of what is stored."""
+
+def store_error(error: apsw.Error, location: str, system_errno: int = 0) -> StoreError:
+    """Return what `error` means; never a word of what is stored.
+
+    Args:
+        error: As SQLite told it.
+        location: Of the store.
+        system_errno: What the system told the connection last; 0 = not known.
+    """
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return StoreBusyError(
             f"Another process keeps the store locked: {location}",
             suggestions=["Try again in a moment; nothing was written."],
         )
-    if isinstance(error, apsw.FullError):
+    # To SQLite a used up quota or a limit on file sizes is an I/O error like any other.
+    if isinstance(error, apsw.FullError) or (
+        isinstance(error, apsw.IOError) and system_errno in _NO_ROOM
+    ):
         return StoreFullError(
             f"No space is left for the store: {location}",
-            suggestions=["Free disk space (or raise the file's size limit), then try again."],
+            suggestions=["Free disk space (or raise the quota or size limit), then try again."],
         )
     if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError):
         return readonly_error(location)
