@@ -23,7 +23,7 @@ from schemory.storage.sqlite.connections import (
 from schemory.storage.sqlite.failures import readonly_error, store_error, translated
 from schemory.storage.sqlite.graph import SqliteGraphReader
 from schemory.storage.sqlite.ledger import LedgerEntry
-from schemory.storage.sqlite.locks import WriteQueue, busy_error, patience, wal_writer
+from schemory.storage.sqlite.locks import patience, wal_writer
 from schemory.storage.sqlite.memory_store import MemoryHalf, Tx, Writing
 from schemory.storage.sqlite.migrate import is_current
 from schemory.storage.sqlite.opening import (
@@ -41,6 +41,7 @@ from schemory.storage.sqlite.projects import (
 )
 from schemory.storage.sqlite.space import Space
 from schemory.storage.sqlite.transaction import SqliteGraphTransaction
+from schemory.storage.write_queue import WriteQueue, busy_error
 
 if TYPE_CHECKING:
     from schemory.storage.memory_protocols import IndexTerms
@@ -64,7 +65,7 @@ class SqliteStore(MemoryHalf):
         self._ids = ids
         path = target.path
         lock_file = path.with_name(path.name + "-lock") if path else None
-        self._queue = WriteQueue(lock_file, target.location)
+        self._queue = WriteQueue(lock_file, target.location, needs_file=False)
         self._shared = threading.RLock()  # in memory there is one connection for all
         self._writer = connect(target, cache_kib=WRITER_CACHE_KIB)
         self._readers = Readers(target)
