@@ -13,6 +13,7 @@ from schemory.config.http import MIN_TOKEN_CHARS
 from schemory.errors import ConfigError, Problem
 from schemory.model.frozen import dataclass
 from schemory.model.likeness import nearest
+from schemory.model.text import nfc
 from schemory.server.principals import Principal, Scope, held_scopes
 
 SETTING: Final = "MEMORY_HTTP_AUTH_FILE"
@@ -192,5 +193,5 @@ def _principal(entry: Mapping[str, object]) -> Principal:
     return Principal(
         name=str(entry["principal"]),
         scopes=held_scopes(Scope(each) for each in cast("Sequence[str]", entry["scopes"])),
-        projects=None if projects is None else tuple(dict.fromkeys(projects)),
+        projects=None if projects is None else tuple(dict.fromkeys(map(nfc, projects))),
     )

@@ -12,6 +12,7 @@ import jwt
 
 from schemory.config.http import HttpSettings
 from schemory.errors import ConfigError, Problem
+from schemory.model.text import nfc
 from schemory.server.logs import describe, log
 from schemory.server.principals import KeysUnavailableError, Principal, Scope, held_scopes
 
@@ -213,7 +214,7 @@ class OAuthTokens:
         if not isinstance(listed, list):
             return ()
         texts = (each for each in cast("list[object]", listed) if isinstance(each, str))
-        return tuple(dict.fromkeys(each for each in texts if each.strip()))
+        return tuple(dict.fromkeys(nfc(each.strip()) for each in texts if each.strip()))
 
 
 def _scopes(claims: Mapping[str, object]) -> Sequence[str]:
