@@ -1,6 +1,7 @@
 """`import`: moving in, from an export of this memory or from what another tool kept."""
 
 import argparse
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +10,8 @@ from schemory.cli.command import FINDING, OK, Command, Request
 from schemory.cli.memory_desk import BY, add_project_option, confirmed, desk, show_warnings, told
 from schemory.cli.memory_files import configure_export_import, run_export_import
 from schemory.cli.move_in_view import plan_wire, show_plan, show_written
-from schemory.cli.progress import progress_bar
+from schemory.cli.output import Output
+from schemory.cli.progress import Progress, progress_bar
 from schemory.cli.transfer import configure_graph_import, run_graph_import
 from schemory.errors import SecretDetectedError, UsageError
 from schemory.model.likeness import nearest
@@ -114,18 +116,20 @@ def _move_in(request: Request, kind: Kind, why: str) -> int:
         into_one=request.settings().project is not None,
     )
     is_declined = False
+    bars = _Bars(out)
 
     def confirm(plan: "Moved") -> bool:
         nonlocal is_declined
         if args.yes or out.is_json:
             return bool(args.yes)
+        bars.close()  # a bar that moves would write over the question
         show_plan(replace(plan, why=why), out)
         is_yes = confirmed(request, "Import this?")
         is_declined = not is_yes
         return is_yes
 
     try:
-        with desk(request) as memory, progress_bar(out) as progress:
+        with desk(request) as memory, closing(bars):
             moved = move_in(
                 memory.memory,
                 memory.ref,
@@ -133,7 +137,7 @@ def _move_in(request: Request, kind: Kind, why: str) -> int:
                 options,
                 confirm=confirm,
                 by=BY,
-                progress=progress,
+                progress=bars.show,
             )
     except SecretDetectedError as error:
         error.suggestions = (
@@ -144,6 +148,26 @@ def _move_in(request: Request, kind: Kind, why: str) -> int:
     if is_declined:
         raise _not_confirmed()
     return _told(request, replace(moved, why=why))
+
+
+class _Bars:
+    """Progress bars that come and go: one before the question, one after it."""
+
+    def __init__(self, out: Output) -> None:
+        self._out = out
+        self._stack = ExitStack()
+        self._bar: Progress | None = None
+
+    def show(self, done: float, total: float | None, message: str) -> None:
+        """Tell how far it is."""
+        if self._bar is None:
+            self._bar = self._stack.enter_context(progress_bar(self._out))
+        self._bar(done, total, message)
+
+    def close(self) -> None:
+        """Take the bar away until there is more to tell."""
+        self._stack.close()
+        self._bar = None
 
 
 def _told(request: Request, moved: "Moved") -> int:

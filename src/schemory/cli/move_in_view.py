@@ -73,11 +73,11 @@ def _show_evidence(moved: "Moved", out: Output) -> None:
     _show_places("no substance", moved.junk_places, sum(moved.junk.values()), out, Style.DIM)
     _show_places("unresolved link", moved.unresolved, len(moved.unresolved), out, Style.YELLOW)
     for what, count in _sorted(moved.removed):
-        out.line(f"removed: {count:,} times {out.style(what, Style.DIM)}")
+        out.line(f"removed: {out.style(what, Style.DIM)}: {count:,}")
     for what, count in _sorted(moved.skipped):
-        out.line(f"passed over: {count:,} {out.style(what, Style.DIM)}")
+        out.line(f"passed over: {out.style(what, Style.DIM)}: {count:,}")
     for what, count in _sorted(moved.notes):
-        out.line(f"note: {count:,} {out.style(what, Style.DIM)}")
+        out.line(f"note: {out.style(what, Style.DIM)}: {count:,}")
 
 
 def _show_places(

@@ -75,6 +75,7 @@ _MAX_LABEL: Final = 200
 class Semantics:
     """What a note's lines say beyond their words."""
 
+    observations: int
     categories: tuple[str, ...]
     tags: tuple[str, ...]
     links: tuple[DraftLink, ...]
@@ -97,13 +98,15 @@ def semantics_of(text: str) -> Semantics:
     plain = _FENCES.sub("", text)
     categories: dict[str, None] = {}
     tags: dict[str, None] = {}
+    observations = 0
     for found in _OBSERVATION.finditer(plain):
         category = found["category"].strip()
         if category and category not in _TASK_MARKS and "[[" not in found["text"][:2]:
+            observations += 1
             categories[category] = None
             tags.update(dict.fromkeys(tag["tag"] for tag in _TAG.finditer(found["text"])))
     links = dict.fromkeys(_link(found) for found in _RELATION.finditer(plain))
-    return Semantics(tuple(categories), tuple(tags), tuple(links))
+    return Semantics(observations, tuple(categories), tuple(tags), tuple(links))
 
 
 def _link(found: re.Match[str]) -> DraftLink:
@@ -120,9 +123,7 @@ def _note(root: Root, file: TextFile, reading: Reading, tally: Tally) -> Iterato
     parted = split(file.text, max_bytes=reading.max_bytes, whole=is_whole)
     count_removed(parted, file, tally)
     meaning = semantics_of(file.text)
-    tally.notes["observations, as parts of their notes"] += len(
-        _OBSERVATION.findall(_FENCES.sub("", file.text))
-    )
+    tally.notes["observations, as parts of their notes"] += meaning.observations
     seen: Counter[str] = Counter()
     for number, piece in enumerate(parted.pieces):
         draft = _draft(root, file, parted, piece, is_first=number == 0)

@@ -137,7 +137,7 @@ def _of_markdown(path: Path, head: bytes) -> Detection:
     if fold(path.stem) in BANK_NAMES:
         return Detection(Kind.MEMORY_BANK, f"{path.name} is a file of a memory bank")
     if _is_basic(text):
-        return Detection(Kind.BASIC_MEMORY, _BASIC)
+        return Detection(Kind.BASIC_MEMORY, f"it {_BASIC}")
     return Detection(Kind.MARKDOWN, "it is Markdown")
 
 
@@ -160,7 +160,7 @@ def _of_folder(root: Root) -> Detection | None:
 
 
 Texts: TypeAlias = list[tuple[Path, str]]
-_BASIC: Final = "it has permalinks, observations or relations as basic-memory writes them"
+_BASIC: Final = "has permalinks, observations or relations as basic-memory writes them"
 
 
 def _of_data_folder(root: Root) -> Detection | None:
@@ -186,7 +186,7 @@ def _rooms_told(texts: Texts) -> str | None:
 
 def _basic_told(texts: Texts) -> str | None:
     count = sum(_is_basic(text) for _, text in texts)
-    return f"{count} of {len(texts)} notes: {_BASIC}" if 2 * count >= len(texts) else None
+    return f"{count} of {len(texts)} notes: each {_BASIC}" if 2 * count >= len(texts) else None
 
 
 def _adrs_told(texts: Texts) -> str | None:

@@ -76,8 +76,8 @@ class _Reader:
                 draft = self._draft(record)
                 if draft is not None:
                     yield draft
-            elif record.key and record.value:
-                self._tally.notes[f"members {record.key!r} that are no memories"] += 1
+            elif record.key and isinstance(record.value, dict | list) and record.value:
+                self._tally.notes[f"things in {record.key!r} that are no memories, not taken"] += 1
 
     def _learn(self, category: Mapping[str, Json]) -> None:
         known, name = text_of(category, "id"), text_of(category, "name")

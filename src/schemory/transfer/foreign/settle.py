@@ -28,6 +28,7 @@ from schemory.transfer.memory.merge import superseded
 _FEW: Final = 100
 _LINKS: Final = 500
 _MOST_COMPARED: Final = 5_000
+_SHOWN_CHARS: Final = 80
 _SOURCE: Final = ("source_path", "source_sha256", "source_bytes", "source_blob")
 _TOLD: Final = ("title", "summary", "source_type", "metadata")
 
@@ -148,7 +149,7 @@ class Settling:
         self.new += 1
         entry = held.entry(self._project_id, own_id)
         if len(self.samples) < MOST_TOLD:
-            title = entry.title or entry.topic
+            title = entry.title or entry.content.strip().partition("\n")[0][:_SHOWN_CHARS]
             place = _at(held)
             kind = entry.source_type.value
             self.samples.append(Sample(place, own_id, title, entry.scope, entry.topic, kind))
