@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schemory.errors import StoreBusyError, StoreCorruptError
+from schemory.errors import StoreBusyError, StoreCorruptError, StoreError
 from schemory.model.edge import EdgeKey
 from schemory.model.moment import Clock, IdMaker
 from schemory.model.node import NewNode, Node, NodeChange
@@ -231,7 +231,28 @@ def test_a_change_between_two_calls_is_taken_over(path: Path, open_file: Opener)
     store = open_file(A, B, AB)
     path.write_text(B + A.replace('"A"', '"Z"'), encoding="utf-8")
     assert names(store) == ["B", "Z"]
+    path.write_text("", encoding="utf-8")
+    assert names(store) == []
+    add(store, "N")
+    assert names(store) == ["N"]
+
+
+@pytest.mark.covers("graph.graph-file.vanished")
+def test_a_file_that_is_gone_is_an_error_until_it_is_back(path: Path, open_file: Opener) -> None:
+    store = open_file(A, B, AB)
+    text = path.read_bytes()
     path.unlink()
+    with pytest.raises(StoreError, match=r"graph file is gone.*memory\.json"):
+        names(store)
+    with pytest.raises(StoreError, match="graph file is gone"):
+        add(store, "N")
+    assert not path.exists()
+    path.write_bytes(text)
+    assert names(store) == ["A", "B"]
+    path.unlink()
+    with pytest.raises(StoreError, match="graph file is gone"):
+        names(store)
+    path.touch()
     assert names(store) == []
     add(store, "N")
     assert names(store) == ["N"]

@@ -4,7 +4,7 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
-from schemory.errors import StoreBusyError, StoreReadonlyError
+from schemory.errors import StoreBusyError, StoreError, StoreReadonlyError
 from schemory.model.frozen import dataclass
 from schemory.model.moment import moment_text
 from schemory.storage.files import PRIVATE_MODE, remove_leftovers, replace_file
@@ -53,6 +53,7 @@ class GraphFile:
         self._path = path
         self._state: FileState | None = None
         self._is_tidied = False
+        self._was_there = False
         self.document = Document([], b"")
         self.foreign_writes = 0
         self.has_unseen = False
@@ -80,9 +81,11 @@ class GraphFile:
         """Read the file; None = its content is the known one (then `always` returns it too).
 
         Raises:
-            StoreError: It cannot be read. StoreCorruptError: It is no file of lines.
+            StoreError: It cannot be read, or it was there and is gone.
+            StoreCorruptError: It is no file of lines.
         """
         data, state = read_settled(self._path, self._state)
+        self._check_not_vanished(state)
         is_known = self._state is not None and state.digest == self._state.digest
         if is_known and not always:
             self._state = state
@@ -94,6 +97,18 @@ class GraphFile:
         stamp = state.stamp
         undated = datetime.fromtimestamp(stamp.modified_ns / 1e9, UTC) if stamp else None
         return Loaded(contents, scope, moment_text(undated) if undated else None)
+
+    def _check_not_vanished(self, state: FileState) -> None:
+        """Refuse a file that is gone: it must not read as an empty graph, nor be made anew."""
+        if state.stamp is None and self._was_there:
+            raise StoreError(
+                f"The graph file is gone: {self._path}",
+                suggestions=[
+                    "Put it back (`git checkout -- FILE`); nothing was read or written.",
+                    "To begin anew, make an empty file in its place.",
+                ],
+            )
+        self._was_there = state.stamp is not None
 
     def contents(self) -> Contents:
         """Return what the known lines say, with their present numbers."""
@@ -131,6 +146,7 @@ class GraphFile:
                 self._take_theirs()
                 continue
             self._state = state_of(data, stamp_of(facts) if facts else None)
+            self._was_there = True
             return
         raise StoreBusyError(
             f"Another program keeps changing the graph file: {self._path}",
@@ -143,7 +159,9 @@ class GraphFile:
 
     def _take_theirs(self) -> None:
         """Take the other program's lines as the ground for our edits."""
-        data, self._state = read_settled(self._path, self._state)
+        data, state = read_settled(self._path, self._state)
+        self._check_not_vanished(state)
+        self._state = state
         self.document, _ = read_document(data, str(self._path))
         self.foreign_writes += 1
         self.has_unseen = True
