@@ -133,6 +133,7 @@ def plan_removal(
     if name not in found.servers:
         return Change(kind=Kind.ABSENT, before=existing, after=existing)
     value = found.servers[name]
+    backups = [backup for backup in backups if not _has_ours(client, backup, name, file)]
     for backup in backups:
         if _again(client, backup, name, value, file) == existing:
             return Change(kind=Kind.RESTORED, before=existing, after=backup)
@@ -147,6 +148,14 @@ def plan_removal(
     after = form.with_text(text).encode()
     kind = Kind.RESTORED if after in backups else Kind.REMOVED
     return Change(kind=kind, before=existing, after=after)
+
+
+def _has_ours(client: Client, data: bytes, name: str, file: str) -> bool:
+    """Whether a backup has an earlier entry of ours, so that it is not the original."""
+    try:
+        return is_ours(find_servers(client, data, file).servers.get(name))
+    except ConfigError:
+        return False
 
 
 def _again(client: Client, data: bytes | None, name: str, value: object, file: str) -> bytes | None:
