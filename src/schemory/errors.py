@@ -117,6 +117,10 @@ class InvalidCursorError(SchemoryError):
     code = "INVALID_CURSOR"
 
 
+class InvalidStateError(InvalidCursorError):
+    """What came back with an answer is not what was handed out with the question."""
+
+
 class ConflictError(SchemoryError):
     """The thing changed since the revision the caller named, or the states exclude each other."""
 

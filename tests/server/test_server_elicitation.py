@@ -123,8 +123,12 @@ def test_in_the_newest_era_the_question_is_a_result_and_the_call_comes_again(
     assert entry in request["params"]["message"]
     assert client.is_there(entry)
     again = {"inputResponses": {"confirm": YES}, "requestState": result["requestState"]}
-    forged = client.call(3, DELETE, {"entry_id": entry}, **{**again, "requestState": "forged"})
-    assert forged["resultType"] == "input_required"
+    client.send(3, DELETE, {"entry_id": entry}, **{**again, "requestState": "forged"})
+    error = client.peer.answer(3)["error"]
+    assert (error["code"], error["data"]) == (-32602, {"reason": "invalid_request_state"})
+    answers = {"inputResponses": again["inputResponses"]}
+    unasked = client.call(6, DELETE, {"entry_id": entry}, **answers)
+    assert unasked["resultType"] == "input_required"
     refused = {**again, "inputResponses": {"confirm": {"action": "decline"}}}
     said_no = client.call(4, DELETE, {"entry_id": entry}, **refused)
     assert said_no["structuredContent"]["error_code"] == "CONFIRM_REQUIRED"

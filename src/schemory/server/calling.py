@@ -1,9 +1,9 @@
 """The methods about tools: listing them, calling them, and asking the person behind the client."""
 
 from collections.abc import Callable, Mapping
-from typing import cast
+from typing import Final, cast
 
-from schemory.errors import ToolNotFoundError
+from schemory.errors import InvalidStateError, ToolNotFoundError
 from schemory.model.jsonvalue import Json
 from schemory.server import jsonrpc
 from schemory.server.asking import ASK, Questions
@@ -12,7 +12,10 @@ from schemory.server.requests import Asked, Method
 from schemory.tools.registry import Asking, Question
 from schemory.tools.toolbox import Toolbox
 
-CALL = "tools/call"
+CALL: Final = "tools/call"
+
+INVALID_STATE: Final[Mapping[str, Json]] = {"reason": "invalid_request_state"}
+"""What a client's program is told when it repeats a call with a state that is not ours."""
 
 
 class Calling:
@@ -59,6 +62,8 @@ class Calling:
             near = [name for problem in error.problems for name in problem.nearest]
             data: Object = {"nearest": [*near], "suggestions": [*error.suggestions]}
             raise RpcError(jsonrpc.INVALID_PARAMS, error.message, data) from None
+        except InvalidStateError as error:
+            raise RpcError(jsonrpc.INVALID_PARAMS, error.message, dict(INVALID_STATE)) from None
         if reply.question is not None:
             return self._ask(asked, reply.question)
         if self._toolbox.writes(name):

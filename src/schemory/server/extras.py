@@ -109,7 +109,7 @@ class Extras:
         return {"completion": complete(self._resources, asked, caller)}
 
 
-def rpc_error(error: SchemoryError, *, method: str, is_modern: bool) -> Told:
+def rpc_error(error: SchemoryError, *, method: str, params: Params, is_modern: bool) -> Told:
     """Return an error of one of the methods as its era has it."""
     if isinstance(error, NotFoundError) and method.startswith("resources/"):
         code = _INVALID_PARAMS if is_modern else _RESOURCE_NOT_FOUND
@@ -119,7 +119,8 @@ def rpc_error(error: SchemoryError, *, method: str, is_modern: bool) -> Told:
         code = _INTERNAL_ERROR
     nearest: Sequence[str] = [word for problem in error.problems for word in problem.nearest]
     data = {"error_code": error.code, "suggestions": list(error.suggestions), "nearest": nearest}
-    return Told(code, error.message, data)
+    asked_for = {"uri": params["uri"]} if "uri" in params else {}
+    return Told(code, error.message, {**data, **asked_for})
 
 
 def _prompts(params: Params, caller: Caller) -> Mapping[str, Json]:

@@ -144,4 +144,5 @@ def _told(method: str, asked: Asked) -> Generator[None]:
     try:
         yield
     except SchemoryError as error:
-        raise RpcError(*rpc_error(error, method=method, is_modern=asked.is_modern)) from None
+        told = rpc_error(error, method=method, params=asked.params, is_modern=asked.is_modern)
+        raise RpcError(*told) from None

@@ -189,5 +189,5 @@ class ResourceServer:
             return await self._lane.run(job)
         except SchemoryError as error:
             is_modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
-            code, message, data = rpc_error(error, method=ctx.method, is_modern=is_modern)
-            raise MCPError(code, message, data) from None
+            told = rpc_error(error, method=ctx.method, params=ctx.params or {}, is_modern=is_modern)
+            raise MCPError(*told) from None

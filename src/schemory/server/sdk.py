@@ -5,7 +5,6 @@ import threading
 import uuid
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -31,7 +30,9 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 import schemory
-from schemory.errors import ToolNotFoundError
+from schemory.errors import InvalidStateError, ToolNotFoundError
+from schemory.model.frozen import replace
+from schemory.server.calling import INVALID_STATE
 from schemory.server.extras import Extras
 from schemory.server.lane import Lane, post
 from schemory.server.logs import log_internal_error
@@ -162,6 +163,8 @@ class ToolServer:
             reply = await with_questions(ctx, lambda asking: self._made(ctx, params.name, asking))
         except ToolNotFoundError as error:
             raise _unknown_tool(error) from None
+        except InvalidStateError as error:
+            raise MCPError(INVALID_PARAMS, error.message, dict(INVALID_STATE)) from None
         except Exception as fault:  # noqa: BLE001 (the last place before the wire)
             raise _internal_error(fault) from None
         if not isinstance(reply, Reply):

@@ -5,10 +5,17 @@ itself. An adapter carries question and answer, either as a request of its own o
 the same call; what they mean is decided here.
 """
 
+import hashlib
 from collections.abc import Mapping
-from typing import Final, cast
+from typing import Final, TypedDict, cast
 
-from schemory.errors import ConfirmRequiredError, InvalidCursorError, Problem, SchemoryError
+from schemory.errors import (
+    ConfirmRequiredError,
+    InvalidCursorError,
+    InvalidStateError,
+    Problem,
+    SchemoryError,
+)
 from schemory.model.frozen import replace
 from schemory.model.jsonvalue import Json
 from schemory.tools.cursors import Cursors
@@ -16,7 +23,14 @@ from schemory.tools.registry import Asking, Call, Confirmation, Question, Reply,
 
 _ACCEPTED: Final = "accept"
 _DECLINED: Final = "decline"
-_SEALED: Final = "question"
+
+
+class _Bound(TypedDict):
+    """What a state is bound to."""
+
+    tool: str
+    space: str
+    arguments: Mapping[str, Json]
 
 
 def handle_confirmed(tool: Tool, call: Call, key: bytes) -> Reply:
@@ -29,17 +43,17 @@ def handle_confirmed(tool: Tool, call: Call, key: bytes) -> Reply:
 
     Raises:
         ConfirmRequiredError: The person said no, or nothing; and what the tool raises itself.
+        InvalidStateError: The answer came with a state that was not handed out for this call.
     """
     confirmation, asking = tool.confirmation, call.asking
     text = _question(confirmation, call) if confirmation and asking else None
     if confirmation is None or asking is None or text is None:
         return tool.handle(call)
-    cursors, principal = Cursors(key), call.caller.principal
-    bound: dict[str, Json] = {**call.arguments, _SEALED: text}
+    shown = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    seal = Cursors(key).seal((shown,), **_whose(tool, call))
     said = asking.answers.get(confirmation.argument)
-    if not isinstance(said, Mapping) or not _belongs(asking, cursors, tool.name, principal, bound):
-        state = cursors.seal((), tool=tool.name, space=principal, arguments=bound)
-        return Reply(structured={}, text="", question=_asked(confirmation, text, state))
+    if _shown_before(asking, tool, call, key) != shown or not isinstance(said, Mapping):
+        return Reply(structured={}, text="", question=_asked(confirmation, text, seal))
     answer = cast("Mapping[str, object]", said)
     if _is_yes(answer, confirmation.argument):
         return tool.handle(replace(call, arguments={**call.arguments, confirmation.argument: True}))
@@ -75,17 +89,28 @@ def _asked(confirmation: Confirmation, text: str, state: str) -> Question:
     return Question(key=confirmation.argument, params=params, state=state)
 
 
-def _belongs(
-    asking: Asking, cursors: Cursors, tool: str, principal: str, bound: Mapping[str, Json]
-) -> bool:
-    """Return whether what was said answers this very question."""
-    if not isinstance(asking.state, str):
-        return False
+def _shown_before(asking: Asking, tool: Tool, call: Call, key: bytes) -> object:
+    """Return which question was shown to the person, None where none was.
+
+    Raises:
+        InvalidStateError: The state was not handed out for this call.
+    """
+    if asking.state is None:
+        return None
     try:
-        cursors.open(asking.state, tool=tool, space=principal, arguments=bound)
+        (shown,) = Cursors(key).open(str(asking.state), **_whose(tool, call))
     except InvalidCursorError:
-        return False
-    return True
+        told = "Invalid requestState: it was not handed out for this call"
+        raise InvalidStateError(told) from None
+    return shown
+
+
+def _whose(tool: Tool, call: Call) -> _Bound:
+    return {
+        "tool": f"{tool.name}?",  # no cursor of a listing can pass for a state
+        "space": call.caller.principal,
+        "arguments": call.arguments,
+    }
 
 
 def _is_yes(answer: Mapping[str, object], argument: str) -> bool:

@@ -4,7 +4,13 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
-from schemory.errors import Problem, SchemoryError, ToolNotFoundError, error_for
+from schemory.errors import (
+    InvalidStateError,
+    Problem,
+    SchemoryError,
+    ToolNotFoundError,
+    error_for,
+)
 from schemory.graph.service import KnowledgeGraph
 from schemory.model.frozen import replace
 from schemory.model.jsonvalue import Json
@@ -134,6 +140,7 @@ class Toolbox:
 
         Raises:
             ToolNotFoundError: There is no such tool; it names the nearest.
+            InvalidStateError: `asking` came back with a state that was not handed out for this.
         """
         tools = self._current()
         tool = tools.registry.get(name)
@@ -151,6 +158,8 @@ class Toolbox:
             if examined.problems and tool.refused is not None:
                 tool.refused(replace(call, arguments=read_object(arguments)))
             reply = _perform(tool, examined, call, self._bench.signing_key)
+        except InvalidStateError:
+            raise
         except SchemoryError as error:
             is_memory = tool.family is Family.MEMORY
             reply = memory_error(error) if is_memory else error_reply(error, tools.rephrase)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from schemory.errors import InvalidStateError
 from schemory.tools.registry import Asking, Caller, Question, Reply
 
 if TYPE_CHECKING:
@@ -132,13 +133,17 @@ def test_a_yes_counts_only_for_the_question_that_was_shown(desk: "MemoryDesk") -
     first, second = desk.add("One."), desk.add("Two.")
     question = asked(desk, DELETE, {"entry_id": first})
     said = Asking(answers={"confirm": YES}, state=question.state)
-    other = call(desk, DELETE, {"entry_id": second}, said)
-    assert other.question is not None
+    with pytest.raises(InvalidStateError):
+        call(desk, DELETE, {"entry_id": second}, said)
     stranger = Caller(author="x", principal="someone")
-    again = desk.toolbox.call(DELETE, {"project_id": "p", "entry_id": first}, stranger, asking=said)
-    assert again.question is not None
-    for state in (None, "", "forged", question.state[:-2], 7):
-        assert answered(desk, DELETE, {"entry_id": first}, YES, state=state).question is not None
+    with pytest.raises(InvalidStateError):
+        desk.toolbox.call(DELETE, {"project_id": "p", "entry_id": first}, stranger, asking=said)
+    for state in ("", "forged", question.state[:-2], 7):
+        with pytest.raises(InvalidStateError):
+            answered(desk, DELETE, {"entry_id": first}, YES, state=state)
+    assert answered(desk, DELETE, {"entry_id": first}, YES, state=None).question is not None
+    silent = call(desk, DELETE, {"entry_id": first}, Asking(state=question.state))
+    assert silent.question is not None
     assert sorted(desk.found()) == sorted([first, second])
 
 
