@@ -108,7 +108,7 @@ class Gate:
         except BodyTooLargeError:
             self._refused("size")
             told = f"A request may have {MAX_BODY_BYTES:,} bytes at most."
-            return plain(413, told, {"Connection": "close"})
+            return plain(413, told)  # what is still to come is read and thrown away
 
     def _scope_refusal(self, scope: Request) -> Response | None:
         principal: Principal | None = scope.get(PRINCIPAL)

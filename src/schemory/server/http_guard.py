@@ -48,6 +48,10 @@ class Guard:
         await (answer or self._app)(scope, receive, told)
 
     def _refusal(self, headers: Headers, origin: str) -> Response | None:
+        if "transfer-encoding" in headers and "content-length" in headers:
+            # A proxy before this server could see another end of the request, and so another next.
+            self._refused("framing")
+            return plain(400, "A request has one way to tell its length.", {"Connection": "close"})
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not _fits(hosts[0], self._hosts):
             self._refused("host")

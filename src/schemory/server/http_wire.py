@@ -17,7 +17,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from schemory.errors import StoreError
 
 HEADER_SECONDS: Final = 10.0
-"""A request's head must be here this long after the connection, or after its first byte."""
+"""A request's head must be here this long after the connection, or after its first byte; so must
+the rest of a body whose request has been answered already."""
 
 DRAIN_SECONDS: Final = 30.0
 """How long calls that run may go on after the server has been told to end."""
@@ -31,7 +32,10 @@ _TOO_SLOW: Final = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnec
 
 
 class _Protocol(H11Protocol):
-    """HTTP/1.1 that does not wait for heads that come byte by byte."""
+    """HTTP/1.1 that does not wait for what comes byte by byte.
+
+    The body of a request that is being answered has a time limit of its own, in `http_gate`.
+    """
 
     _deadline: asyncio.TimerHandle | None = None
 
@@ -45,15 +49,25 @@ class _Protocol(H11Protocol):
 
     def handle_events(self) -> None:
         super().handle_events()
-        if self.conn.their_state is not h11.IDLE:
-            self._unwatch()  # the head is here; the body has a time limit of its own
+        if not self._is_waiting():
+            self._unwatch()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.conn.their_state is h11.SEND_BODY:
+            self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._unwatch()
         super().connection_lost(exc)
 
+    def _is_waiting(self) -> bool:
+        """Return whether a head is awaited, or the rest of what has been answered."""
+        theirs = self.conn.their_state
+        return theirs is h11.IDLE or (theirs is h11.SEND_BODY and self.conn.our_state is h11.DONE)
+
     def _watch(self) -> None:
-        if self._deadline is None and self.conn.their_state is h11.IDLE:
+        if self._deadline is None and self._is_waiting():
             self._deadline = self.loop.call_later(HEADER_SECONDS, self._cut_off)
 
     def _unwatch(self) -> None:
@@ -63,9 +77,11 @@ class _Protocol(H11Protocol):
 
     def _cut_off(self) -> None:
         self._deadline = None
-        if not self.transport.is_closing():
+        if self.transport.is_closing():
+            return
+        if self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
             self.transport.write(_TOO_SLOW)
-            self.transport.close()
+        self.transport.close()
 
 
 class _Server(uvicorn.Server):

@@ -263,3 +263,14 @@ def team(team_folder: Path) -> Iterator[Served]:
         MEMORY_HTTP_RATE="0",
     )
     found.close()
+
+
+@pytest.fixture(scope="session")
+def make_servers() -> type[Servers]:
+    return Servers
+
+
+@pytest.fixture(scope="session")
+def save_tokens() -> Callable[..., Path]:
+    """Writes a token file from (principal, scope …) rows."""
+    return lambda path, rows: token_file(path, [entry(*row) for row in rows])
