@@ -144,7 +144,7 @@ def test_init_copies_a_pack_keeps_what_was_edited_and_tells_the_client(
     assert len(first.data["written"]) == 11
     server = first.data["client"]["mcpServers"]["schemory"]
     assert Path(server["command"]).is_absolute()
-    assert server["args"] == ["-m", "schemory", "serve", "--schemas", str(home / "s")]
+    assert server["args"] == ["-P", "-m", "schemory", "serve", "--schemas", str(home / "s")]
     again = cli("init", "s", "--pack", "rpg", "--json").data
     assert (again["written"], len(again["unchanged"])) == ([], 11)
     edited = home / "s" / "npc.schema.json"

@@ -17,6 +17,7 @@ from schemory.config import (
     process_environment,
 )
 from schemory.errors import ConflictError, UsageError
+from schemory.model.frozen import dataclass
 
 if TYPE_CHECKING:
     from schemory.setup.clients.client import Client
@@ -99,7 +100,7 @@ def _configure_uninstall(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_install(request: Request) -> int:
-    from schemory.cli.install_view import show_entry, show_outcomes  # noqa: PLC0415 (see below)
+    from schemory.cli.install_view import show_entry, show_outcomes  # noqa: PLC0415 (not for help)
 
     machine = find_machine()
     args = request.args
@@ -113,35 +114,71 @@ def _run_install(request: Request) -> int:
         clients = _offer(request, machine)
         if not clients:
             return OK
-    order, entry, notes = make_order(request)
     if args.only_print:
+        order, entry, _ = make_order(request)
         return show_entry(clients, entry, order, request.out)
-    trial = None
-    if not (args.no_verify or args.dry_run):
-        trial = _try(entry, order)
-    outcomes = carry_out(clients, entry, order, machine)
-    show_outcomes(outcomes, order, request.out, entry=entry, trial=trial, notes=notes)
-    return worst(outcomes)
+    done = set_up(request, clients)
+    show_outcomes(done, request.out)
+    return done.code
 
 
 def _run_uninstall(request: Request) -> int:
-    from schemory.cli.install_view import show_outcomes  # noqa: PLC0415 (see below)
+    from schemory.cli.install_view import show_outcomes  # noqa: PLC0415 (not for help)
     from schemory.setup.clients.job import uninstall  # noqa: PLC0415 (help needs no clients)
     from schemory.setup.clients.table import CLIENTS  # noqa: PLC0415 (as above)
 
     machine = find_machine()
     order = _order(request, _project_folder(request))
     names = request.args.client or [_ALL]
-    is_all = _ALL in names
-    clients = CLIENTS if is_all else named_clients(names, machine)
-    outcomes = list(uninstall(clients, order, machine))
-    if not outcomes and not request.out.is_json:
-        where = order.project or "your own files"
-        request.out.note(f'No entry "{order.name}" in {where}')
-        return FINDING
+    clients = CLIENTS if _ALL in names else named_clients(names, machine)
+    outcomes = tuple(uninstall(clients, order, machine))
     _raise_only(outcomes)
-    show_outcomes(outcomes, order, request.out)
-    return worst(outcomes) if outcomes else FINDING
+    done = Done(outcomes=outcomes, order=order)
+    show_outcomes(done, request.out)
+    if not outcomes:
+        request.out.note(f'No entry "{order.name}" in {order.project or "your own files"}')
+        return FINDING
+    return done.code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What was done, for the one who prints it.
+
+    Attributes:
+        entry: What was put into the files; None: it was taken out.
+        trial: What starting it gave; None: it was not tried.
+        notes: What a person should know of the entry.
+    """
+
+    outcomes: "tuple[Outcome, ...]"
+    order: "Order"
+    entry: "Entry | None" = None
+    trial: "Trial | None" = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def code(self) -> int:
+        """The exit code: the worst of all files."""
+        faults = (each.fault for each in self.outcomes)
+        return max((exit_code(fault) for fault in faults if fault), default=OK)
+
+
+def set_up(request: Request, clients: "Sequence[Client]") -> Done:
+    """Try the entry that the command line describes, then put it into the clients' files.
+
+    Raises:
+        ConflictError: The entry does not work; nothing was changed.
+        SchemoryError: The fault of the only file.
+    """
+    from schemory.setup.clients.job import install  # noqa: PLC0415 (help needs no clients)
+
+    order, entry, notes = make_order(request)
+    is_tried = not (request.args.no_verify or order.is_dry)
+    trial = _try(entry, order) if is_tried else None
+    outcomes = tuple(install(clients, entry, order, find_machine()))
+    _raise_only(outcomes)
+    return Done(outcomes=outcomes, order=order, entry=entry, trial=trial, notes=notes)
 
 
 def find_machine() -> "Machine":
@@ -222,22 +259,6 @@ def serve_arguments(settings: Settings, given: Mapping[str, Raw]) -> list[str]:
             for value in _values(given.get(key.name, ())):
                 words += [key.flag] if _is_switch(key) else [key.flag, value]
     return words
-
-
-def carry_out(
-    clients: Sequence["Client"], entry: "Entry", order: "Order", machine: "Machine"
-) -> list["Outcome"]:
-    """Set the clients up and return what came of it; the only one's fault is raised."""
-    from schemory.setup.clients.job import install  # noqa: PLC0415 (help needs no clients)
-
-    outcomes = list(install(clients, entry, order, machine))
-    _raise_only(outcomes)
-    return outcomes
-
-
-def worst(outcomes: Iterable["Outcome"]) -> int:
-    """Return the exit code of several."""
-    return max((exit_code(each.fault) for each in outcomes if each.fault), default=OK)
 
 
 def _raise_only(outcomes: Sequence["Outcome"]) -> None:

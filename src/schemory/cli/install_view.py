@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 from schemory.cli.command import OK
 from schemory.cli.faults import show_error
 from schemory.cli.output import Output, Style, count_of
+from schemory.config import home_folder
 from schemory.model.jsonvalue import Json
 from schemory.setup.clients.entry import shaped
 from schemory.setup.clients.form import read_form
@@ -15,10 +16,10 @@ from schemory.setup.clients.launcher import without_marks
 from schemory.setup.clients.plan import Kind, plan_install
 
 if TYPE_CHECKING:
+    from schemory.cli.install import Done
     from schemory.setup.clients.client import Client
     from schemory.setup.clients.entry import Entry
     from schemory.setup.clients.job import Order, Outcome, Standing
-    from schemory.setup.clients.verify import Trial
 
 _DONE = {
     Kind.CREATED: ("made", "would make"),
@@ -48,31 +49,23 @@ def show_entry(clients: Sequence["Client"], entry: "Entry", order: "Order", out:
     return OK
 
 
-def show_outcomes(
-    outcomes: Sequence["Outcome"],
-    order: "Order",
-    out: Output,
-    *,
-    entry: "Entry | None" = None,
-    trial: "Trial | None" = None,
-    notes: Sequence[str] = (),
-) -> None:
+def show_outcomes(done: "Done", out: Output) -> None:
     """Print what was done to each file, and what to do next."""
-    told = [*notes, *_general_notes(outcomes, order)] if entry else list(notes)
     if out.is_json:
-        out.json(_wire(outcomes, order, entry, trial, told))
+        out.json(outcomes_wire(done))
         return
-    for outcome in outcomes:
-        _show_outcome(outcome, order, out)
-    if entry is not None and any(each.change for each in outcomes):
-        facts = {"starts": without_marks(entry.words())}
-        if trial is not None:
+    for outcome in done.outcomes:
+        _show_outcome(outcome, done.order, out)
+    if done.entry is not None and any(each.change for each in done.outcomes):
+        facts = {"starts": without_marks(done.entry.words())}
+        if done.trial is not None:
+            trial = done.trial
             facts["tried"] = f"schemory {trial.version} lists {count_of(trial.tools, 'tool')}"
         out.facts(facts)
-    for note in told:
+    for note in _notes(done):
         out.line(f"{out.style('note:', Style.YELLOW)} {out.style(note, Style.DIM)}")
-    if not order.is_dry:
-        _show_next(outcomes, out, is_install=entry is not None)
+    if not done.order.is_dry:
+        _show_next(done, out)
 
 
 def _show_outcome(outcome: "Outcome", order: "Order", out: Output) -> None:
@@ -108,24 +101,23 @@ def _difference(outcome: "Outcome") -> Iterator[str]:
             yield line
 
 
-def _general_notes(outcomes: Sequence["Outcome"], order: "Order") -> list[str]:
-    if not any(each.change for each in outcomes):
-        return []
-    if order.project is None:
-        return [_SHARED]
-    special = dict.fromkeys(
-        each.client.project_note for each in outcomes if each.client.project_note and each.change
-    )
-    return [_OF_THIS_MACHINE, *(note for note in special if note)]
+def _notes(done: "Done") -> list[str]:
+    if done.entry is None or not any(each.change for each in done.outcomes):
+        return list(done.notes)
+    if done.order.project is None:
+        is_shared = "--project" not in done.entry.args
+        return [*done.notes, *([_SHARED] if is_shared else [])]
+    special = (each.client.project_note for each in done.outcomes if each.change)
+    return [*done.notes, _OF_THIS_MACHINE, *(note for note in dict.fromkeys(special) if note)]
 
 
-def _show_next(outcomes: Sequence["Outcome"], out: Output, *, is_install: bool) -> None:
-    changed = list(dict.fromkeys(each.client for each in outcomes if _is_news(each)))
+def _show_next(done: "Done", out: Output) -> None:
+    changed = list(dict.fromkeys(each.client for each in done.outcomes if _is_news(each)))
     for client in changed:
         who = f"{client.title}: " if len(changed) > 1 else ""
-        steps = f"{client.restart} {client.check}" if is_install else client.restart
+        steps = client.restart if done.entry is None else f"{client.restart} {client.check}"
         out.line(f"{out.style('next:', Style.CYAN)} {out.style(who + steps, Style.BOLD)}")
-    if changed and is_install:
+    if changed and done.entry is not None:
         out.line(f"{out.style('then', Style.CYAN)} {_TRY_IT}")
 
 
@@ -133,21 +125,17 @@ def _is_news(outcome: "Outcome") -> bool:
     return outcome.change is not None and outcome.change.before != outcome.change.after
 
 
-def _wire(
-    outcomes: Sequence["Outcome"],
-    order: "Order",
-    entry: "Entry | None",
-    trial: "Trial | None",
-    notes: Sequence[str],
-) -> dict[str, Json]:
+def outcomes_wire(done: "Done") -> dict[str, Json]:
+    """Return what was done as JSON."""
+    entry, trial = done.entry, done.trial
     return {
-        "files": [_outcome_wire(outcome) for outcome in outcomes],
-        "level": "user" if order.project is None else "project",
-        "dryRun": order.is_dry,
-        "name": order.name,
+        "files": [_outcome_wire(outcome) for outcome in done.outcomes],
+        "level": "user" if done.order.project is None else "project",
+        "dryRun": done.order.is_dry,
+        "name": done.order.name,
         "entry": {"command": entry.command, "args": list(entry.args)} if entry else None,
         "tried": {"tools": trial.tools, "version": trial.version} if trial else None,
-        "notes": list(notes),
+        "notes": _notes(done),
     }
 
 
@@ -188,7 +176,13 @@ def _state(each: "Standing") -> str:
 
 def _first(files: Sequence[PurePath]) -> str:
     more = f" (and {len(files) - 1} more)" if len(files) > 1 else ""
-    return f"{files[0]}{more}" if files else ""
+    return f"{_short(files[0])}{more}" if files else ""
+
+
+def _short(file: PurePath) -> str:
+    """Return a path for people: `~` stands for the home folder."""
+    home = home_folder()
+    return str("~" / file.relative_to(home)) if file.is_relative_to(home) else str(file)
 
 
 def _standing_wire(each: "Standing") -> dict[str, Json]:

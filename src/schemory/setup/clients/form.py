@@ -1,10 +1,9 @@
 """From a file's bytes to its text and back, with byte order mark and line ends as they were."""
 
 import codecs
-from dataclasses import replace
 
 from schemory.errors import ConfigError, Problem
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, replace
 
 _FOREIGN_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 

@@ -7,10 +7,9 @@ read by the standard library where they hold no comments, since such files may b
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from typing import Final, NoReturn
 
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 from schemory.setup.clients.form import place_of
 
 _BLANK: Final = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)

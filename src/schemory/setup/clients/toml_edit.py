@@ -9,10 +9,9 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Final, cast
 
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json
 
 _PLACE: Final = re.compile(r"\(at line (\d+), column (\d+)\)")
