@@ -4,20 +4,19 @@ import os
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from schemory.config import DEFAULT_SPACE, Settings, mask_url
+from schemory.config import Settings, mask_url
 from schemory.errors import UnsupportedError
 from schemory.model.jsonvalue import Json
 from schemory.model.moment import Clock, IdMaker
-from schemory.model.schema import NodeSchema
-from schemory.storage.protocols import GraphStore
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from schemory.graph.service import KnowledgeGraph
     from schemory.memory.service import ProjectMemory
     from schemory.memory.settings import MemorySettings
@@ -25,7 +24,9 @@ if TYPE_CHECKING:
     from schemory.setup.doctor import Patient
     from schemory.storage.keeping import Finding, Keeper, Progress
     from schemory.storage.memory_protocols import IndexTerms
+    from schemory.storage.protocols import GraphStore
     from schemory.storage.sqlite.keeper import SqliteKeeper
+    from schemory.storage.sqlite.open_file import OpenFile
     from schemory.storage.sqlite.store import SqliteStore
     from schemory.tools.registry import Call, Tool
     from schemory.tools.resources import Resources
@@ -34,12 +35,13 @@ if TYPE_CHECKING:
 MEMORY = ":memory:"
 """A database that lives as long as the process."""
 
-_GRAPH_FILE_ENDINGS = (".json", ".jsonl")
 _URL_SCHEMES = ("postgresql://", "postgres://")
 
 
-def system_clock() -> datetime:
+def system_clock() -> "datetime":
     """Return the current time, UTC."""
+    from datetime import UTC, datetime  # noqa: PLC0415 (a start-up asks for no time)
+
     return datetime.now(UTC)
 
 
@@ -73,7 +75,7 @@ class App:
     def __init__(
         self,
         settings: Settings,
-        store: GraphStore,
+        opened: "GraphStore | OpenFile",
         catalog: "SchemaCatalog",
         *,
         now: Clock,
@@ -82,26 +84,40 @@ class App:
     ) -> None:
         self._ids = ids
         self._stack = ExitStack()
-        self._stack.callback(store.close)
-        self._opening = threading.Lock()
+        self._stack.callback(opened.close)
+        self._opening = threading.RLock()  # several threads may ask for a part first
+        self._opened = opened
+        self._store: GraphStore | None = None
+        self._graph: KnowledgeGraph | None = None
         self._memory: ProjectMemory | None = None
         self.settings = settings
-        self.store = store
         self.catalog = catalog
         self.now = now
         self._on_internal_error = on_internal_error
 
-    @cached_property
+    @property
+    def store(self) -> "GraphStore":
+        """The store; its file is open, what works with it is imported for the first who asks."""
+        with self._opening:
+            if self._store is None:
+                self._store = _store_of(self._opened, now=self.now, ids=self._ids)
+                self._stack.callback(self._store.close)
+            return self._store
+
+    @property
     def graph(self) -> "KnowledgeGraph":
         """The knowledge graph of the settings' space."""
         from schemory.graph.service import KnowledgeGraph  # noqa: PLC0415 (memory alone needs none)
 
-        return KnowledgeGraph(
-            self.store,
-            space=self.settings.space,
-            catalog=self.catalog,
-            strict_types=self.settings.strict_types,
-        )
+        with self._opening:
+            if self._graph is None:
+                self._graph = KnowledgeGraph(
+                    self.store,
+                    space=self.settings.space,
+                    catalog=self.catalog,
+                    strict_types=self.settings.strict_types,
+                )
+            return self._graph
 
     @cached_property
     def toolbox(self) -> "Toolbox":
@@ -115,7 +131,7 @@ class App:
 
         settings = self.settings
         toolbox = build_toolbox(
-            self.graph,
+            lambda: self.graph,
             self.catalog,
             ToolSettings(
                 toolsets=settings.toolsets,
@@ -137,7 +153,7 @@ class App:
         Raises:
             StoreError: The database cannot be used. UnsupportedError: Not by this version.
         """
-        with self._opening:  # several threads may ask for it first
+        with self._opening:
             if self._memory is None:
                 self._memory = self._open_memory()
             return self._memory
@@ -149,7 +165,7 @@ class App:
         if self.settings.graph_file is not None:
             store = _open_database(self.settings.database, now=self.now, ids=self._ids)
             self._stack.callback(store.close)
-        return _make_memory(store, memory_settings(self.settings), now=self.now, ids=self._ids)
+        return make_memory(store, memory_settings(self.settings), now=self.now, ids=self._ids)
 
     @cached_property
     def resources(self) -> "Resources":
@@ -168,11 +184,11 @@ class App:
 
     def _memory_tools(self, budget: int | None = None) -> "tuple[Tool, ...]":
         from schemory.tools.memory import memory_tools  # noqa: PLC0415 (graph alone needs none)
-        from schemory.tools.memory_bench import MemoryBench  # noqa: PLC0415 (as above)
+        from schemory.tools.memory_spec import MemoryDesk  # noqa: PLC0415 (as above)
 
         settings = self.settings
         return memory_tools(
-            MemoryBench(
+            MemoryDesk(
                 open_memory=lambda: self.memory,
                 budget=settings.response_budget if budget is None else budget,
                 graph_facts=self._graph_facts if "graph" in settings.toolsets else None,
@@ -188,6 +204,7 @@ class App:
             counts = reader.count()
         return {
             "space": self.graph.space,
+            "shared": self.settings.space_source == "default",
             "nodes": counts.nodes,
             "edges": counts.edges,
             "node_types": dict(counts.node_types),
@@ -200,9 +217,7 @@ class App:
             yield f"schema left out: {fault}"
         for fault in self.catalog.warnings():
             yield f"schema: {fault}"
-        told = self.store.status().get("warnings", ())
-        if isinstance(told, Sequence) and not isinstance(told, str):
-            yield from map(str, told)
+        yield from _warnings_of(self._opened)
 
     def close(self) -> None:
         """Release the store's files and locks."""
@@ -235,10 +250,13 @@ def open_app(
     """
     # Schemas first: a misspelt pack must not leave a new, empty store behind.
     catalog = open_catalog(settings)
-    location = settings.graph_file if settings.graph_file is not None else settings.database
     ids = ids or make_ids(now)
-    store = _open(location, space=settings.space, now=now, ids=ids)
-    return App(settings, store, catalog, now=now, ids=ids, on_internal_error=on_internal_error)
+    opened: GraphStore | OpenFile
+    if settings.graph_file is not None:
+        opened = open_place(settings.graph_file, space=settings.space, now=now, ids=ids)
+    else:
+        opened = _open_file(settings.database, now=now)
+    return App(settings, opened, catalog, now=now, ids=ids, on_internal_error=on_internal_error)
 
 
 @contextmanager
@@ -252,7 +270,7 @@ def open_memory(settings: Settings, *, now: Clock = system_clock) -> "Generator[
 
     ids = make_ids(now)
     with closing(_open_database(settings.database, now=now, ids=ids)) as store:
-        yield _make_memory(store, memory_settings(settings), now=now, ids=ids)
+        yield make_memory(store, memory_settings(settings), now=now, ids=ids)
 
 
 def open_catalog(settings: Settings) -> "SchemaCatalog":
@@ -274,117 +292,12 @@ def open_catalog(settings: Settings) -> "SchemaCatalog":
     return SchemaCatalog([*folders, *(PackSource(name) for name in settings.packs)])
 
 
-class OpenStore:
-    """A store opened from a program: graph and memory, closed at the end of the `with` block.
-
-    Attributes:
-        graph: The knowledge graph of the chosen space.
-        catalog: The schemas in force.
-    """
-
-    def __init__(
-        self, store: GraphStore, catalog: "SchemaCatalog", space: str, *, now: Clock, ids: IdMaker
-    ) -> None:
-        self._stack = ExitStack()
-        self._stack.callback(store.close)
-        self._now = now
-        self._ids = ids
-        self.catalog = catalog
-        self._store = store
-        self._space = space
-
-    @cached_property
-    def graph(self) -> "KnowledgeGraph":
-        """The knowledge graph of the chosen space."""
-        from schemory.graph.service import KnowledgeGraph  # noqa: PLC0415 (memory alone needs none)
-
-        return KnowledgeGraph(self._store, space=self._space, catalog=self.catalog)
-
-    @cached_property
-    def memory(self) -> "ProjectMemory":
-        """The memory of every project; calls that name none mean the project of the space.
-
-        Raises:
-            UnsupportedError: The store is a graph file, which holds no memory.
-        """
-        from schemory.memory.settings import MemorySettings  # noqa: PLC0415 (graph alone needs none)
-        from schemory.model.project import ProjectIdentity, ResolvedBy  # noqa: PLC0415 (as above)
-
-        space = self._space
-        own = ProjectIdentity(id=space, resolved_by=ResolvedBy.SERVER, display_name=space)
-        settings = MemorySettings(server_project=None if space == DEFAULT_SPACE else own)
-        return _make_memory(self._store, settings, now=self._now, ids=self._ids)
-
-    def close(self) -> None:
-        """Release the store's files and locks; further calls do nothing."""
-        self._stack.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-
-def open_store(
-    path_or_url: str | Path,
-    schemas: str | Path | NodeSchema | Sequence[str | Path | NodeSchema] = (),
-    space: str = DEFAULT_SPACE,
-    *,
-    clock: Clock = system_clock,
-    ids: IdMaker | None = None,
-) -> OpenStore:
-    """Open a store from a program; it reads no environment and no config file.
-
-    Args:
-        path_or_url: A SQLite file (made when missing), `:memory:`, or a graph file whose name ends
-            in `.json` or `.jsonl`.
-        schemas: Folders, schema files, packs as `pack:rpg`, or schemas built in code.
-        space: The graph's space, a project's id.
-        clock: Gives every write its time.
-        ids: Makes new text ids.
+def open_place(location: str | Path, *, space: str, now: Clock, ids: IdMaker) -> "GraphStore":
+    """Open a database (text) or a graph file (path), which is the one space `space`.
 
     Raises:
-        StoreError: The store cannot be used. UnsupportedError: Not by this version.
-        SchemaFaultError: A schema file that is named by itself is at fault.
+        StoreError: It cannot be used. UnsupportedError: Not by this version.
     """
-    from schemory.schemas.catalog import SchemaCatalog  # noqa: PLC0415 (memory alone needs none)
-
-    given = [schemas] if isinstance(schemas, str | Path | NodeSchema) else schemas
-    catalog = SchemaCatalog([_source(each) for each in given])
-    text = str(path_or_url)
-    is_place = text == MEMORY or "://" in text
-    is_file = text.lower().endswith(_GRAPH_FILE_ENDINGS)
-    location = text if is_place else Path(text).expanduser().absolute()
-    place = location if is_file or is_place else str(location)
-    ids = ids or make_ids(clock)
-    store = _open(place, space=space, now=clock, ids=ids)
-    return OpenStore(store, catalog, space, now=clock, ids=ids)
-
-
-def _source(given: str | Path | NodeSchema) -> "Source":
-    from schemory.schemas.catalog import (  # noqa: PLC0415 (memory alone needs none)
-        FixedSource,
-        FolderSource,
-        PackSource,
-    )
-    from schemory.schemas.load import PACK_ORIGIN, load_schema  # noqa: PLC0415 (as above)
-
-    if isinstance(given, NodeSchema):
-        return FixedSource((given,))
-    if isinstance(given, str) and given.startswith(PACK_ORIGIN):
-        return PackSource(given.removeprefix(PACK_ORIGIN))
-    path = Path(given).expanduser()
-    return FixedSource((load_schema(path),)) if path.is_file() else FolderSource(path)
-
-
-def _open(location: str | Path, *, space: str, now: Clock, ids: IdMaker) -> GraphStore:
-    """Open a database (text) or a graph file (path), which is the one space `space`."""
     if isinstance(location, Path):
         from schemory.storage.jsonl import JsonlStore  # noqa: PLC0415 (only for graph files)
         from schemory.storage.sqlite.store import SqliteStore  # noqa: PLC0415 (help needs none)
@@ -396,10 +309,26 @@ def _open(location: str | Path, *, space: str, now: Clock, ids: IdMaker) -> Grap
 
 def _open_database(location: str, *, now: Clock, ids: IdMaker) -> "SqliteStore":
     """Open a database, both halves of it."""
-    from schemory.storage.sqlite.store import SqliteStore  # noqa: PLC0415 (help needs no database)
+    return _store_around(_open_file(location, now=now), now=now, ids=ids)
+
+
+def _open_file(location: str, *, now: Clock) -> "OpenFile":
+    from schemory.storage.sqlite.open_file import open_file  # noqa: PLC0415 (help needs no database)
 
     _refuse_url(location)
-    return SqliteStore.open(location, now=now, ids=ids, terms=_index_terms())
+    return open_file(location, now=now)
+
+
+def _store_around(file: "OpenFile", *, now: Clock, ids: IdMaker) -> "SqliteStore":
+    from schemory.storage.sqlite.store import SqliteStore  # noqa: PLC0415 (listing tools needs none)
+
+    return SqliteStore(file, now=now, ids=ids, terms=_index_terms())
+
+
+def _store_of(opened: "GraphStore | OpenFile", *, now: Clock, ids: IdMaker) -> "GraphStore":
+    from schemory.storage.sqlite.open_file import OpenFile  # noqa: PLC0415 (help needs no database)
+
+    return _store_around(opened, now=now, ids=ids) if isinstance(opened, OpenFile) else opened
 
 
 def _refuse_url(location: str) -> None:
@@ -408,6 +337,14 @@ def _refuse_url(location: str) -> None:
             "This version stores in SQLite and JSONL files; PostgreSQL comes with a later one.",
             suggestions=["Give --db the path of a SQLite file."],
         )
+
+
+def _warnings_of(opened: "GraphStore | OpenFile") -> Iterator[str]:
+    from schemory.storage.sqlite.open_file import OpenFile  # noqa: PLC0415 (help needs no database)
+
+    told = opened.warnings() if isinstance(opened, OpenFile) else opened.status().get("warnings")
+    if isinstance(told, Sequence) and not isinstance(told, str):
+        yield from map(str, told)
 
 
 def _index_terms() -> "IndexTerms":
@@ -462,7 +399,7 @@ def find_patients(settings: Settings, *, now: Clock = system_clock) -> "tuple[Pa
 
     def read_file(progress: "Progress") -> "Iterator[Finding]":
         place = settings.graph_file or settings.database
-        with closing(_open(place, space=settings.space, now=now, ids=ids)) as store:
+        with closing(open_place(place, space=settings.space, now=now, ids=ids)) as store:
             yield from find_in_graph(store, progress)
 
     def read_database(progress: "Progress") -> "Iterator[Finding]":
@@ -485,9 +422,14 @@ def find_patients(settings: Settings, *, now: Clock = system_clock) -> "tuple[Pa
     return (file, Patient(keeper=database, read=read_database))
 
 
-def _make_memory(
-    store: GraphStore, settings: "MemorySettings", *, now: Clock, ids: IdMaker
+def make_memory(
+    store: "GraphStore", settings: "MemorySettings", *, now: Clock, ids: IdMaker
 ) -> "ProjectMemory":
+    """Return the memory over an open store.
+
+    Raises:
+        UnsupportedError: It is a graph file, which holds none.
+    """
     from schemory.memory.service import ProjectMemory  # noqa: PLC0415 (graph alone needs none)
     from schemory.storage.sqlite.store import SqliteStore  # noqa: PLC0415 (help needs no database)
 

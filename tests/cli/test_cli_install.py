@@ -273,3 +273,13 @@ def test_every_option_of_serve_for_standard_input_can_be_handed_on() -> None:
 
     assert flags("serve") <= flags("install")
     assert set(PASSED_ON) <= flags("install")
+
+
+@pytest.mark.covers("setup.clients.shared")
+def test_the_status_says_whether_the_graph_is_shared(cli: Callable[..., Any]) -> None:
+    shared = cli("call", "memory_status", '{"project_id": "p"}').data
+    assert shared["graph"]["shared"] is True
+    own = cli("call", "memory_status", '{"project_id": "p"}', "--project", ".").data
+    assert own["graph"]["shared"] is False
+    assert "shared by everything" in cli("status").out
+    assert "shared" not in cli("status", "--project", ".").out

@@ -5,17 +5,11 @@ from typing import Any, Final
 
 from schemory.memory.inputs import EntryUpdate, NewEntry
 from schemory.memory.results import EntryAdded, EntryUpdated, MemoryStatus
-from schemory.model.entry import MAX_IMPORTANCE, MIN_IMPORTANCE, Entry
+from schemory.model.entry import Entry
 from schemory.model.jsonvalue import Json
 from schemory.tools.fitting import counted
 from schemory.tools.memory_bench import (
-    ALLOW_SECRET,
-    COUNT,
-    FLAG,
-    TEXT,
-    TEXTS,
     MemoryBench,
-    MemorySpec,
     author_of,
     flag_of,
     ref_of,
@@ -24,47 +18,12 @@ from schemory.tools.memory_bench import (
     whole_of,
 )
 from schemory.tools.memory_replies import memory_reply, success_data, with_warnings
-from schemory.tools.memory_search import SOURCE_TYPE
-from schemory.tools.memory_wire import COUNTS, FEATURES, TWINS
-from schemory.tools.registry import Call, Effect, Reply
-from schemory.tools.validate import NULLABLE
-
-_IMPORTANCE: Final[Mapping[str, Json]] = {
-    "type": "integer",
-    "minimum": MIN_IMPORTANCE,
-    "maximum": MAX_IMPORTANCE,
-}
-_CONFIDENCE: Final[Mapping[str, Json]] = {"type": "number", "minimum": 0, "maximum": 1}
-_FIELDS: Final[Mapping[str, Json]] = {
-    **dict.fromkeys(("scope", "topic", "title", "content", "summary"), TEXT),
-    "source_type": SOURCE_TYPE,
-    **dict.fromkeys(("source_ref", "source_path", "source_uri"), TEXT),
-    "tags": TEXTS,
-    "importance": _IMPORTANCE,
-    "confidence": _CONFIDENCE,
-}
-_CLEARED: Final[Mapping[str, Json]] = {key: {NULLABLE: True} for key in _FIELDS}
-"""A null clears an optional field; which ones are optional the memory knows."""
-
-_GRAPH: Final[Mapping[str, Json]] = {
-    "type": "object",
-    "properties": {
-        "space": TEXT,
-        "nodes": {"type": "integer"},
-        "edges": {"type": "integer"},
-        "node_types": {"type": "object", "properties": {}, "additionalProperties": True},
-    },
-    "required": ["space", "nodes", "edges"],
-}
-_WRITTEN: Final[Mapping[str, Json]] = {
-    "entry_id": TEXT,
-    "status": TEXT,
-    "revision": COUNT,
-    "similar": TWINS,
-}
+from schemory.tools.memory_specs import FIELDS
+from schemory.tools.registry import Call, Reply
 
 
-def _status(bench: MemoryBench, call: Call) -> Reply:
+def status(bench: MemoryBench, call: Call) -> Reply:
+    """Tell what there is: store, project, counts, what is switched on."""
     status = bench.memory.status(ref_of(call))
     counts: dict[str, Json] = {"entries": status.entries}
     counts |= {str(name): count for name, count in status.counts.items()}
@@ -92,9 +51,10 @@ def _status_text(status: MemoryStatus, structured: Mapping[str, Any]) -> str:
     lines.append(f"Memory: {by_status}" if by_status else _EMPTY)
     if "graph" in structured:
         graph = structured["graph"]
+        shared = ", shared by all that is served without a project" if graph["shared"] else ""
         lines.append(
             f"Graph: {counted(graph['nodes'], 'node')}, {counted(graph['edges'], 'edge')}"
-            f" in space {graph['space']}"
+            f" in space {graph['space']}{shared}"
         )
     on = [name for name, is_on in status.features.items() if is_on]
     lines.append(f"Switched on: {', '.join(on) or 'nothing'}; search index {status.index}")
@@ -104,8 +64,9 @@ def _status_text(status: MemoryStatus, structured: Mapping[str, Any]) -> str:
 _EMPTY: Final = "Memory: empty; memory_add_entry keeps the first entry."
 
 
-def _add_entry(bench: MemoryBench, call: Call) -> Reply:
-    fields: dict[str, Any] = {key: call.arguments.get(key) for key in _FIELDS}
+def add_entry(bench: MemoryBench, call: Call) -> Reply:
+    """Keep a new entry."""
+    fields: dict[str, Any] = {key: call.arguments.get(key) for key in FIELDS}
     fields["tags"] = texts_of(call, "tags")
     new = NewEntry(
         **fields,
@@ -127,10 +88,11 @@ def _added_text(added: EntryAdded) -> str:
     return f"Stored {added.entry.id} in project {project_id}."
 
 
-def _update_entry(bench: MemoryBench, call: Call) -> Reply:
+def update_entry(bench: MemoryBench, call: Call) -> Reply:
+    """Change the given fields of an entry."""
     update = EntryUpdate(
         entry_id=text_of(call, "entry_id"),
-        changes={key: value for key, value in call.arguments.items() if key in _FIELDS},
+        changes={key: value for key, value in call.arguments.items() if key in FIELDS},
         expected_revision=whole_of(call, "expected_revision"),
         allow_secret=flag_of(call, "allow_secret"),
     )
@@ -155,58 +117,3 @@ def _written(result: EntryAdded | EntryUpdated, entry: Entry) -> dict[str, Json]
             for each in result.similar
         ]
     return data
-
-
-CORE_SPECS: Final = (
-    MemorySpec(
-        name="memory_status",
-        title="Memory status",
-        description="Show which project this is, what memory and graph hold, and what is on.",
-        effect=Effect.READ,
-        handle=_status,
-        properties={},
-        output={
-            "db_path": TEXT,
-            "counts": COUNTS,
-            "features": FEATURES,
-            "index": TEXT,
-            "graph": _GRAPH,
-        },
-    ),
-    MemorySpec(
-        name="memory_add_entry",
-        title="Add an entry",
-        description=(
-            "Keep what later sessions need: a decision with its reason, a root cause, a "
-            "workaround, a convention, a handoff. Search first. content is kept word for word; "
-            "scope is an area such as backend, topic the matter such as auth. Never secrets. "
-            "The same content is stored once (dedupe)."
-        ),
-        effect=Effect.WRITE,
-        handle=_add_entry,
-        properties={**_FIELDS, "dedupe": FLAG},
-        required=("topic", "content", "source_type"),
-        unadvertised=ALLOW_SECRET,
-        output={
-            "deduped": FLAG,
-            "existing_entry_id": TEXT,
-            **_WRITTEN,
-        },
-    ),
-    MemorySpec(
-        name="memory_update_entry",
-        title="Update an entry",
-        description=(
-            "Correct an entry: only what is given changes, tags as a whole. Its earlier text "
-            "stays in its history. If it stopped being true, invalidate it or link a new entry "
-            "that supersedes it."
-        ),
-        effect=Effect.WRITE,
-        handle=_update_entry,
-        properties={"entry_id": TEXT, **_FIELDS, "expected_revision": COUNT},
-        required=("entry_id",),
-        unadvertised={**ALLOW_SECRET, **_CLEARED},
-        output={"changed": TEXTS, "updated_at": TEXT, **_WRITTEN},
-    ),
-)
-"""The tools that say what there is and keep more of it."""
