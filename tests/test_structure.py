@@ -20,7 +20,7 @@ _SPECIFIED_NAMES = "compat"
 """The room that has the specification's own class names."""
 
 _CATCH_ALL = re.compile(
-    r"(?:server|cli)/.*"  # where an answer leaves the process
+    r"(?:server|web|cli)/.*"  # where an answer leaves the process
     r"|compat.*"  # compensations: a failing one must not stop the rest
     r"|graph/events\.py"  # listeners: a failing one must not undo what is committed
     r"|model/compensation\.py"  # compensations, as above

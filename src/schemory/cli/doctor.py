@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from schemory.cli.command import FINDING, OK, STORE, Command, Request
 from schemory.cli.output import Output, Style, count_of
-from schemory.cli.progress import progress_bar
+from schemory.cli.progress import Progress, progress_bar
 from schemory.config import Settings
 from schemory.model.frozen import replace
 from schemory.model.jsonvalue import Json
@@ -27,15 +27,9 @@ def _configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(request: Request) -> int:
-    from schemory.app import find_patients  # noqa: PLC0415 (help needs no store)
-    from schemory.setup.doctor import examine  # noqa: PLC0415 (as above)
-
     settings = request.settings()
-    around = _look_around(settings)
     with progress_bar(request.out) as progress:
-        diagnosis = examine(
-            find_patients(settings), around=around, fix=request.args.fix, progress=progress
-        )
+        diagnosis, around = diagnose(settings, fix=request.args.fix, progress=progress)
     if request.out.is_json:
         request.out.json(_wire(diagnosis, around))
     else:
@@ -43,6 +37,19 @@ def _run(request: Request) -> int:
     if not diagnosis.is_usable:
         return STORE
     return FINDING if diagnosis.findings else OK
+
+
+def diagnose(
+    settings: Settings, *, fix: bool = False, progress: Progress | None = None
+) -> "tuple[Diagnosis, Surroundings]":
+    """Look everything over; return what was found, and what the stores had no part in."""
+    from schemory.app import find_patients  # noqa: PLC0415 (help needs no store)
+    from schemory.setup.doctor import examine  # noqa: PLC0415 (as above)
+    from schemory.storage.keeping import unheard  # noqa: PLC0415 (as above)
+
+    around = _look_around(settings)
+    patients = find_patients(settings)
+    return examine(patients, around=around, fix=fix, progress=progress or unheard), around
 
 
 def _look_around(settings: Settings) -> "Surroundings":

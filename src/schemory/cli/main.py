@@ -46,6 +46,7 @@ GROUPS: tuple[Group, ...] = (
             ("uninstall", "install", "take the entry out of clients' files again"),
             ("serve", "serve", "serve the memory to an MCP client"),
             ("status", "status", "show what is stored where, and what is wrong"),
+            ("ui", "ui", "look at everything in the browser"),
             ("completion", "completion", "let your shell complete command lines"),
         ),
     ),

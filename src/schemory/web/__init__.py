@@ -1,0 +1,1 @@
+"""A read-only viewer in the browser, for the person whose memory it is."""
