@@ -234,6 +234,25 @@ def test_replace_makes_the_file_all_that_the_project_holds(box: "Box", replaced:
     assert replaced.found("New text") == ["a"]
 
 
+@pytest.mark.covers("memory.transfer.import.replace")
+@pytest.mark.parametrize("has_tag", [True, False], ids=["a bare tag", "no such tag"])
+def test_replace_forgets_what_the_file_does_not_say_of_a_tag(
+    box: "Box", other: "Box", *, has_tag: bool
+) -> None:
+    entry = box.make("a", "Text.", tags=("kept",) if has_tag else ())
+    box.put(entry)
+    box.export()
+    other.put(Tag(name="kept", created_at=EARLY, description="said before"), entry)
+    report = other.take(mode="replace")
+    assert report.seq is not None
+    described = {tag.name: tag.description for tag in other.held().tags.values()}
+    assert described.get("kept") is None
+    other.undo(report.seq)
+    assert other.held().tags["kept"].description == "said before"
+    assert other.take(mode="merge").seq is None
+    assert other.held().tags["kept"].description == "said before"
+
+
 @pytest.mark.covers("memory.transfer.import.backup")
 def test_replace_writes_everything_beside_the_database_first(
     replaced: "Box", open_box: "BoxMaker", tmp_path: Path

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+if sys.platform != "win32":
+    import fcntl
+
 from schemory.transfer.memory.options import ExportFormat
 
 if TYPE_CHECKING:
@@ -58,6 +61,28 @@ def test_a_killed_export_leaves_the_old_file_or_the_new_one(box: "Box") -> None:
             assert len(text.splitlines()) == 1_501
             assert json.loads(text.splitlines()[-1])["id"] == "e1499"
     assert True in seen
+
+
+@pytest.mark.covers("memory.transfer.kill.leftovers")
+@pytest.mark.skipif(os.name == "nt", reason="process numbers as on POSIX")
+def test_the_next_export_removes_what_a_killed_one_left_and_nothing_else(box: "Box") -> None:
+    box.put(box.make("a"))
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    left = box.write(f".out.json.{dead.pid}-1.tmp", "half")
+    kept = [
+        box.write(f".out.json.{os.getppid()}-1.tmp", "of a process that lives"),
+        box.write(f".other.json.{dead.pid}-1.tmp", "of another file"),
+        box.write(f".out.json.{dead.pid}.tmp", "not ours"),
+    ]
+    held = box.write(f".out.json.{dead.pid}-2.tmp", "of a process with a number of its own")
+    with held.open("rb") as file:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+        box.export("out.json")
+        assert not left.exists()
+        assert all(path.exists() for path in (held, *kept))
+    box.export("out.json", overwrite=True)
+    assert not held.exists()
 
 
 @pytest.mark.covers("memory.transfer.kill")

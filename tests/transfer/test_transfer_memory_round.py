@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import stat
 import zipfile
 from dataclasses import replace
@@ -47,6 +48,10 @@ _values: st.SearchStrategy[Any] = st.recursive(
 _metadata = st.none() | st.dictionaries(_texts, _values, max_size=3)
 
 
+# Inside the project, however it is spelt: other paths do not come back as they were.
+_inner_paths = _texts.map(lambda text: "src/" + re.sub(r"[/\\\\:]", "_", text))
+
+
 def _optional(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.none() | strategy
 
@@ -60,7 +65,7 @@ _fields = st.fixed_dictionaries(
         "summary": _optional(_texts),
         "source_type": st.sampled_from(SourceType),
         "source_ref": _optional(_texts),
-        "source_path": _optional(_texts),
+        "source_path": _optional(_inner_paths),
         "source_uri": _optional(_texts),
         "source_sha256": _optional(st.text(HEX, min_size=64, max_size=64)),
         "source_bytes": _optional(st.integers(0, 10**9)),

@@ -4,11 +4,12 @@ import contextlib
 import errno
 import glob
 import os
+import re
 import stat
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from schemory.errors import StoreError, StoreFullError, StoreReadonlyError
 
@@ -63,8 +64,10 @@ def _write_and_replace(
 ) -> os.stat_result:
     temporary = temporary_name(target)
     old = _existing(target)
+    _remove_abandoned(target)
     try:
         with _create(temporary, new_mode if old is None else PRIVATE_MODE) as file:
+            _hold(file)
             if old is not None:
                 _take_after(temporary, old)
             for chunk in chunks:
@@ -96,6 +99,52 @@ def remove_leftovers(target: Path) -> None:
     """Remove what killed writers left; only while no other process writes `target`."""
     for left in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
         left.unlink(missing_ok=True)
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Remove what killed writers of `target` left: their process is gone, and nobody holds it."""
+    for left in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
+        writer = _WRITER.search(left.name)
+        if writer is not None and not _is_alive(int(writer[1])) and not _is_held(left):
+            with contextlib.suppress(OSError):  # somebody else removed it, or may and we may not
+                left.unlink()
+
+
+_WRITER: Final = re.compile(r"\.([0-9]{1,9})-[0-9]+\.tmp$")
+
+
+def _is_alive(process: int) -> bool:
+    if os.name == "nt":
+        return False  # an open file cannot be removed there, which says the same
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _hold(file: BinaryIO) -> None:
+    """Show processes that see other process numbers, as in a container, that the file is in use."""
+    if os.name != "nt":
+        import fcntl  # noqa: PLC0415 (POSIX only)
+
+        with contextlib.suppress(OSError):  # some network file systems have no locks
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _is_held(path: Path) -> bool:
+    if os.name == "nt":
+        return False
+    import fcntl  # noqa: PLC0415 (POSIX only)
+
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    return False
 
 
 def _existing(path: Path) -> os.stat_result | None:

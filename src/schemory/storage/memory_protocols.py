@@ -424,6 +424,10 @@ class MemoryTransaction(MemoryReader, VectorWriter, Protocol):
         """Write tags' own fields (description), for imports."""
         ...
 
+    def forget_descriptions(self, names: Sequence[str]) -> None:
+        """Take the descriptions from tags, for imports that tell all there is."""
+        ...
+
     def insert_audit(self, row: AuditRow) -> None:
         """Append one audit row."""
         ...

@@ -46,6 +46,12 @@ class TagWriter:
             elif tag.description is not None:
                 self._describe(found[0], tag.description)
 
+    def forget_descriptions(self, names: Iterable[str]) -> None:
+        """Take the descriptions from tags; what has none or is not there is passed over."""
+        for name in names:
+            for tag_id in self._space.ints(_FIND, name):
+                self._describe(tag_id, None)
+
     def _describe(self, tag_id: int, description: str | None) -> None:
         sql = """
             SELECT id, name, description, created_at, since_seq FROM memory_tags

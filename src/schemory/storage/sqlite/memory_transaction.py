@@ -141,6 +141,10 @@ class SqliteMemoryTransaction(SqliteMemoryReader):
         """Write tags' own fields (description), for imports."""
         self._writers.memory.tags.put(tags)
 
+    def forget_descriptions(self, names: Sequence[str]) -> None:
+        """Take the descriptions from tags, for imports that tell all there is."""
+        self._writers.memory.tags.forget_descriptions(names)
+
     def insert_audit(self, row: AuditRow) -> None:
         """Append one audit row."""
         sql = """

@@ -24,6 +24,7 @@ from schemory.model.likeness import nearest
 from schemory.model.moment import moment_text
 from schemory.model.text import text_fault
 from schemory.transfer.memory.faults import FileFaults
+from schemory.transfer.memory.source_paths import SourcePaths
 from schemory.transfer.memory.stream import parse_line
 from schemory.transfer.memory.wire import ENTRY_FIELDS, LINK_FIELDS, TAG_FIELDS
 
@@ -42,11 +43,15 @@ class Checker:
     Args:
         rules: The project's.
         faults: Where problems go.
+        paths: Judges what entries name as their source; None = what they name is taken.
     """
 
-    def __init__(self, rules: EntryRules, faults: FileFaults) -> None:
+    def __init__(
+        self, rules: EntryRules, faults: FileFaults, paths: SourcePaths | None = None
+    ) -> None:
         self._rules = rules
         self._faults = faults
+        self._paths = paths
 
     def entry(self, value: Json, where: str) -> dict[str, Json] | None:
         """Return an entry's fields as they are stored, None when something is wrong with it."""
@@ -62,6 +67,10 @@ class Checker:
         fields = {**dict.fromkeys(OPTIONAL_TEXTS), **checked.values, **own.entry()}
         self._settle(where, given, own)
         if self._faults.count > before:
+            return None
+        fault = self._paths.settle(fields) if self._paths is not None else None
+        if fault is not None:
+            self._faults.add(where, fault)
             return None
         fields.setdefault("tags", [])
         fields.setdefault("confidence", None)

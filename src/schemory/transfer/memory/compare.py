@@ -80,13 +80,18 @@ class Comparison:
         else:
             self._replace()
 
-    def has_tag_changes(self) -> bool:
-        """Whether the file's tags say anything that is not known."""
+    def has_tag_changes(self, mode: OnConflict) -> bool:
+        """Whether the file's tags say anything that is not known, or with `replace` less."""
         known = {tag.name: tag.description for tag in self._reader.list_tags()}
+        told = {tag.name: tag.description for tag in self._scratch.tags()}
+        if mode is OnConflict.REPLACE and any(
+            description is not None and told.get(name) is None
+            for name, description in known.items()
+        ):
+            return True
         return any(
-            tag.name not in known
-            or (tag.description is not None and tag.description != known[tag.name])
-            for tag in self._scratch.tags()
+            name not in known or (description is not None and description != known[name])
+            for name, description in told.items()
         )
 
     def _insert_all(self) -> None:

@@ -32,6 +32,7 @@ from schemory.transfer.memory.options import (
     OnConflict,
     Progress,
 )
+from schemory.transfer.memory.source_paths import ELSEWHERE, SourcePaths
 from schemory.transfer.memory.write import Loading, derive_terms
 
 OPERATION = "memory_import_project"
@@ -77,15 +78,22 @@ def import_project(
         meter = Meter(progress, is_cancelled, "import")
         with _opened(path) as file, Scratch() as scratch:
             rules = EntryRules(limits=record.place.limits, allowed_tags=record.place.allowed_tags)
+            paths = SourcePaths(record.place)
             loaded = load_file(
                 path,
                 file,
                 scratch,
                 rules,
+                paths=paths,
                 allow_secret=options.allow_secret,
                 advance=meter.phase(0, 50, "checking the file"),
             )
             _note_secrets(record, loaded, options)
+            if paths.moved:
+                record.warn(
+                    f"{paths.moved} entries name source files outside the project and the allowed "
+                    f"roots; their paths are kept in metadata only ({ELSEWHERE})."
+                )
             report = _Import(
                 memory, record, scratch, loaded=loaded, options=options, meter=meter
             ).run(str(path))
@@ -146,7 +154,7 @@ class _Import:
             advance=self._meter.phase(50, 60, "comparing with what is stored"),
         )
         comparison.settle(self._options.on_conflict)
-        self._has_tag_changes = comparison.has_tag_changes()
+        self._has_tag_changes = comparison.has_tag_changes(self._options.on_conflict)
         if comparison.other_contents:
             self._record.warn(
                 f"{comparison.other_contents} entries have another content in the file; "
@@ -182,6 +190,7 @@ class _Import:
             ids=self._memory.work.ids,
             index_text=self._memory.store.index_text,
             advance=self._meter.phase(85, 100, "writing"),
+            clears_tags=self._options.on_conflict is OnConflict.REPLACE,
         )
         counts = self._counts()
         loading.find_new_ids()

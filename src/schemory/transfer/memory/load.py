@@ -19,6 +19,7 @@ from schemory.transfer.memory.options import (
     VERSION,
 )
 from schemory.transfer.memory.source import FileRecord, Part, read_records
+from schemory.transfer.memory.source_paths import SourcePaths
 from schemory.transfer.memory.stream import refused
 
 _STEP: Final = 200
@@ -41,6 +42,7 @@ def load_file(
     scratch: Scratch,
     rules: EntryRules,
     *,
+    paths: SourcePaths,
     allow_secret: bool,
     advance: Callable[[float], None],
 ) -> Loaded:
@@ -51,6 +53,7 @@ def load_file(
         file: Open for reading.
         scratch: Still empty.
         rules: Of the project that imports.
+        paths: Judges what entries name as their source.
         allow_secret: Only count what looks like a credential.
         advance: Told now and then which share is read; may raise to stop.
 
@@ -58,7 +61,8 @@ def load_file(
         InvalidParamError: It is no export, or things in it cannot be stored; all are told.
         LimitExceededError, SecretDetectedError: Likewise.
     """
-    loader = _Loader(scratch, rules, FileFaults(allow_secret=allow_secret))
+    faults = FileFaults(allow_secret=allow_secret)
+    loader = _Loader(scratch, Checker(rules, faults, paths), faults)
     for number, record in enumerate(read_records(path, file, max_chars(rules.limits))):
         if number % _STEP == 0:
             advance(record.share)
@@ -72,10 +76,10 @@ def max_chars(limits: Limits) -> int:
 
 
 class _Loader:
-    def __init__(self, scratch: Scratch, rules: EntryRules, faults: FileFaults) -> None:
+    def __init__(self, scratch: Scratch, check: Checker, faults: FileFaults) -> None:
         self._scratch = scratch
         self._faults = faults
-        self._check = Checker(rules, faults)
+        self._check = check
         self._has_head = False
         self._head: dict[str, Json] = {}
         self._project: dict[str, Json] = {}

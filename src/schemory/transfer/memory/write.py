@@ -43,6 +43,7 @@ class Loading:
         ids: Makes new ids.
         index_text: Derives what was not derived before.
         advance: Told which share is written; may raise to stop.
+        clears_tags: The file tells all: what it does not say of a tag is forgotten.
 
     Attributes:
         renamed: Entries that got a new id.
@@ -58,6 +59,7 @@ class Loading:
         ids: IdMaker,
         index_text: Callable[[Entry], IndexText],
         advance: Callable[[float], None],
+        clears_tags: bool = False,
     ) -> None:
         self._tx = tx
         self._scratch = scratch
@@ -66,6 +68,7 @@ class Loading:
         self._ids = ids
         self._index_text = index_text
         self._advance = advance
+        self._clears_tags = clears_tags
         self.seq = tx.seq
         self.renamed = 0
 
@@ -83,6 +86,10 @@ class Loading:
         for links in batches(scratch.links.gone(), _FEW):
             tx.delete_links(links)
         tags = list(scratch.tags())
+        if self._clears_tags:
+            said = {tag.name for tag in tags if tag.description is not None}
+            undescribed = [tag.name for tag in tx.list_tags() if tag.name not in said]
+            tx.forget_descriptions(undescribed)
         tx.put_tags(tags)
         self._insert()
         for entries in scratch.entries.updates(self._project_id):
