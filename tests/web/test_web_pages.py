@@ -84,6 +84,7 @@ def test_an_entry_shows_source_links_warnings_and_earlier_texts(
     assert "From now on the limit of attempts is three." in new
     old = browser.open("entry", project=project_id, id=stored.old).text
     assert f"Read instead:  {stored.new}" in WORDS.sub(" ", old)
+    assert "The text was the same. Status active" in words(old)
     hostile = words(browser.open("entry", project=project_id, id=stored.hostile).text)
     assert "gives orders to its reader" in hostile
     assert browser.open("entry", project=project_id, id="nowhere").status == 404

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from schemory.web.shelf import Shelf
 
 _MOST_LINKS: Final = 50
+_TOLD_FIELDS: Final = (
+    *("title", "summary", "scope", "topic", "tags", "source_type", "source_ref", "source_path"),
+    *("source_uri", "importance", "confidence", "status"),
+)
 _STATES: Final = {
     "unchanged": "unchanged since the entry was written",
     "changed": "changed since the entry was written",
@@ -41,8 +45,7 @@ def entry(shelf: "Shelf", asked: Asked) -> Page:
         title=one.title or f"{one.scope} / {one.topic}",
         content=(
             el("p", badge(one.source_type.value), badge(one.status.value)),
-            (alert(told(code)) for code in read.codes),
-            (alert(each) for each in read.warnings if each not in map(told, read.codes)),
+            map(alert, read.warnings or map(told, read.codes)),
             _successors(read, asked),
             el("pre", read.content, class_="stored", tabindex="0", aria_label="Text"),
             facts(_facts(read, asked)),
@@ -133,13 +136,29 @@ def _title(memory: ProjectMemory, ref: ProjectRef, entry_id: str) -> Child:
 
 def _history(read: EntryRead) -> Iterator[Child]:
     if read.history:
+        newer = (read.entry, *(each.entry for each in read.history))
         yield el("h2", "Earlier texts")
-        yield (_earlier(each) for each in read.history)
+        yield (_earlier(*each) for each in zip(read.history, newer, strict=False))
 
 
-def _earlier(earlier: EarlierText) -> Element:
+def _earlier(earlier: EarlierText, newer: Entry) -> Element:
+    """Return a state before a change: its text, and whatever else was otherwise."""
+    was = earlier.entry
+    same = note("The text was the same.") if was.content == newer.content else None
     return el(
         "details",
         el("summary", f"Revision {earlier.revision}, until ", when(earlier.changed_at)),
-        el("pre", earlier.entry.content, class_="stored"),
+        same or el("pre", was.content, class_="stored"),
+        facts(
+            (field.replace("_", " ").capitalize(), _told(was, field))
+            for field in _TOLD_FIELDS
+            if _told(was, field) != _told(newer, field)
+        ),
     )
+
+
+def _told(one: Entry, field: str) -> str:
+    value: object = getattr(one, field)
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)
