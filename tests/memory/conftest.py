@@ -17,9 +17,13 @@ from schemory.memory.inputs import (
 from schemory.memory.results import EntryAdded, EntryRead, EntryUpdated, LinkWritten, SearchPage
 from schemory.memory.service import ProjectMemory
 from schemory.memory.settings import MemorySettings
+from schemory.memory.vectors import Vectors
 from schemory.model.author import Author
 from schemory.model.entry import AuditRow, Entry
 from schemory.model.moment import Clock, IdMaker
+from schemory.retrieval.embedding.choice import ModelChoice
+from schemory.retrieval.embedding.model import EmbeddingModel
+from schemory.retrieval.embedding.usem3 import Usem3
 from schemory.storage.memory_protocols import IndexTerms
 from schemory.storage.sqlite.store import SqliteStore
 
@@ -129,6 +133,42 @@ def fresh_notes(
     yield make
     for store in opened:
         store.close()
+
+
+@pytest.fixture(scope="session")
+def embedding_model() -> EmbeddingModel:
+    """The default model of search by meaning, loaded once."""
+    return Usem3()
+
+
+MeaningMaker: TypeAlias = Callable[..., Notes]
+"""Opens notes of the project `p` that are searched by meaning too."""
+
+
+@pytest.fixture
+def open_meaning(
+    memory_store: SqliteStore, clock: Clock, ids: IdMaker, embedding_model: EmbeddingModel
+) -> Iterator[MeaningMaker]:
+    """Opens memories over the test's one store, with a model given or the default one."""
+    opened: list[Vectors] = []
+    default = ModelChoice(
+        backend=embedding_model.backend,
+        model=embedding_model.model,
+        fault=lambda: None,
+        load=lambda: embedding_model,
+    )
+
+    def make(choice: ModelChoice = default, *, in_background: bool = False) -> Notes:
+        vectors = Vectors(memory_store, choice, lock_file=None, in_background=in_background)
+        opened.append(vectors)
+        memory = ProjectMemory(
+            memory_store, settings=MemorySettings(), now=clock, ids=ids, vectors=vectors
+        )
+        return Notes(memory, ProjectRef(project_id="p"))
+
+    yield make
+    for vectors in opened:
+        vectors.close()
 
 
 RepositoryMaker: TypeAlias = Callable[..., Path]

@@ -14,6 +14,7 @@ from schemory.memory.faults import invalid, refuse
 from schemory.memory.filters import search_filter
 from schemory.memory.inputs import ProjectRef, SearchRequest
 from schemory.memory.limiting import clamped
+from schemory.memory.meaning import meaning_of
 from schemory.memory.ranked import MAX_DEPTH, Ranking, Standing, parse, rank_project
 from schemory.memory.results import SearchHit, SearchPage
 from schemory.memory.search import (
@@ -28,7 +29,7 @@ from schemory.memory.search import (
 from schemory.memory.settings import DEFAULT_LIMIT
 from schemory.memory.work import Work
 from schemory.model.entry import Entry
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, replace
 from schemory.retrieval.query import SearchQuery
 from schemory.storage.memory_protocols import EntryFilter, IndexState
 from schemory.storage.protocols import Position
@@ -87,7 +88,8 @@ def search_everywhere(work: Work, ref: ProjectRef, request: SearchRequest) -> Se
     if not request.query.strip():
         hits, more = _listed(work, window, entry_filter, start, limit)
         return _page(window, hits, more, warnings)
-    found = list(_found(work, window, request.query, entry_filter, start + limit + 1))
+    depth = start + limit + 1
+    found = list(_found(work, window, request.query, entry_filter, depth=depth, warnings=warnings))
     if found and found[0].query.is_empty:
         return _page(window, (), None, warnings, hint=NOTHING_TO_SEARCH_HINT)
     warnings += _index_warnings(found)
@@ -125,12 +127,19 @@ def _window(work: Work, ref: ProjectRef, after: str) -> _Window:
 
 
 def _found(
-    work: Work, window: _Window, text: str, entry_filter: EntryFilter, depth: int
+    work: Work,
+    window: _Window,
+    text: str,
+    entry_filter: EntryFilter,
+    *,
+    depth: int,
+    warnings: list[str],
 ) -> Iterator[_Found]:
     for project_id in window.ids:
         with work.store.read_memory(project_id) as reader:
             query = parse(reader, text)
-            ranking = rank_project(reader, query, entry_filter, depth=depth)
+            meaning = meaning_of(work, query, warnings)
+            ranking = rank_project(reader, query, entry_filter, depth=depth, meaning=meaning)
             shown = [place.entry_id for place in ranking.places[:depth]]
             held = reader.held_groups(ranking.groups, shown) if shown else {}
         yield _Found(project_id=project_id, query=query, ranking=ranking, held=held)
@@ -181,14 +190,14 @@ def _entries(work: Work, shown: Sequence[_Merged]) -> dict[str, Entry]:
 
 def _hit(one: _Merged, entry: Entry, position: Position, request: SearchRequest) -> SearchHit:
     held = one.found.held[one.place.entry_id]
-    place = Standing(one.place.entry_id, one.place.status, one.score, one.place.ranked)
+    place, ranking = replace(one.place, score=one.score), one.found.ranking
     return ranked_hit(
         entry,
         one.found.query,
         place,
-        is_scan=one.found.ranking.is_scan,
+        ranking,
         position=position,
-        parts=score_parts(one.found.query, place, held) if request.explain else None,
+        parts=score_parts(one.found.query, place, held, ranking) if request.explain else None,
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from schemory.model.entry import Entry, Status
 from schemory.model.frozen import dataclass
+from schemory.retrieval.fusion import Judgement, Scale, scale_of
 from schemory.retrieval.query import SearchQuery, holds_literal, holds_phrases, parse_query
 from schemory.retrieval.ranking import CONTEXT_DEPTH, Candidate, Held, Ranked, rank
 from schemory.storage.memory_protocols import (
@@ -19,6 +20,7 @@ from schemory.storage.memory_protocols import (
     MemoryReader,
     TermGroup,
 )
+from schemory.storage.vector_protocols import Nearest
 
 MAX_DEPTH = 1_000
 """As far down a ranking cursors go."""
@@ -29,12 +31,30 @@ _READ_FOR_SIGNS = 50
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """An entry in the ranking; `score` never rises from one to the next."""
+    """An entry in the ranking; `score` never rises from one to the next.
+
+    Attributes:
+        judged: How well its words match and how near its vector is.
+    """
 
     entry_id: str
     status: Status
     score: float
     ranked: Ranked
+    judged: Judgement
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a search goes by beside words.
+
+    Attributes:
+        nearest: What vectors are compared with.
+        weight: How much nearness counts, given the share of the query's words that is known here.
+    """
+
+    nearest: Nearest
+    weight: Callable[[float], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +64,13 @@ class Ranking:
     Attributes:
         matches: What the store told of the first stage: frequencies and the index's state.
         groups: The query's words as the store was asked for them.
+        weight: How much nearness counted; None = words alone were searched.
     """
 
     places: tuple[Standing, ...]
     matches: Matches
     groups: tuple[TermGroup, ...]
+    weight: float | None = None
 
     @property
     def is_scan(self) -> bool:
@@ -78,20 +100,58 @@ def groups_of(query: SearchQuery) -> tuple[TermGroup, ...]:
 
 
 def rank_project(
-    reader: MemoryReader, query: SearchQuery, entry_filter: EntryFilter, *, depth: int
+    reader: MemoryReader,
+    query: SearchQuery,
+    entry_filter: EntryFilter,
+    *,
+    depth: int,
+    meaning: Meaning | None = None,
 ) -> Ranking:
     """Return the ranking down to `depth` at least, where there are as many matches."""
     groups = groups_of(query)
     verify = _verifier(query)
-    first = reader.match(groups, entry_filter, limit=CONTEXT_DEPTH, verify=verify)
+    nearest = meaning.nearest if meaning else None
+    first = reader.match(groups, entry_filter, limit=CONTEXT_DEPTH, verify=verify, nearest=nearest)
+    scale = _scale(first, meaning)
     literal = _literal(reader, query, first.matches)
-    ranked = _ranked(first.matches, literal)
+    ranked = _ranked(first.matches, literal, scale)
     if depth > CONTEXT_DEPTH <= len(first.matches):
-        deep = reader.match(groups, entry_filter, limit=MAX_DEPTH, verify=verify)
+        deep = reader.match(groups, entry_filter, limit=MAX_DEPTH, verify=verify, nearest=nearest)
         seen = {match.id for match in first.matches}
-        behind = _ranked(deep.matches, literal)
+        behind = _ranked(deep.matches, literal, scale)
         ranked += [one for one in behind if one[0].candidate.id not in seen]
-    return Ranking(places=tuple(_placed(ranked)), matches=first, groups=groups)
+    return Ranking(
+        places=tuple(_placed(ranked)),
+        matches=first,
+        groups=groups,
+        weight=scale.weight if scale else None,
+    )
+
+
+def asks_for_names(query: SearchQuery) -> bool:
+    """Return whether a query is identifiers only: those have no meaning but themselves.
+
+    >>> asks_for_names(parse_query("ERR_TOKEN_42")), asks_for_names(parse_query("token expiry"))
+    (True, False)
+    """
+    return all(word.whole and (word.parts or _has_digit(word.text)) for word in query.words)
+
+
+def _has_digit(text: str) -> bool:
+    return any(char.isdigit() for char in text)
+
+
+def _scale(matches: Matches, meaning: Meaning | None) -> Scale | None:
+    """Return against what words and nearness are judged; None where words alone count."""
+    if meaning is None or matches.embedded is None:
+        return None
+    known = [count > 0 for count in matches.document_frequency]
+    weight = meaning.weight(sum(known) / len(known) if known else 0.0)
+    return scale_of(map(_judgement, matches.matches), weight)
+
+
+def _judgement(match: Match) -> Judgement:
+    return Judgement(match.score, match.similarity)
 
 
 def _verifier(query: SearchQuery) -> Callable[[Sequence[str]], bool] | None:
@@ -115,16 +175,18 @@ def searched_texts(entry: Entry) -> tuple[str, ...]:
     return tuple(text for text in given if text)
 
 
-def _ranked(matches: Sequence[Match], literal: frozenset[str]) -> list[tuple[Ranked, Status]]:
-    status = {match.id: match.status for match in matches}
-    ranked = rank([_candidate(match, is_literal=match.id in literal) for match in matches])
-    return [(one, status[one.candidate.id]) for one in ranked]
+def _ranked(
+    matches: Sequence[Match], literal: frozenset[str], scale: Scale | None
+) -> list[tuple[Ranked, Match]]:
+    by_id = {match.id: match for match in matches}
+    ranked = rank([_candidate(match, scale, is_literal=match.id in literal) for match in matches])
+    return [(one, by_id[one.candidate.id]) for one in ranked]
 
 
-def _candidate(match: Match, *, is_literal: bool) -> Candidate:
+def _candidate(match: Match, scale: Scale | None, *, is_literal: bool) -> Candidate:
     return Candidate(
         id=match.id,
-        relevance=match.score,
+        relevance=match.score if scale is None else scale.fused(_judgement(match)),
         held=Held.LITERAL if is_literal else Held(match.holds),
         chars=match.content_bytes,
         group=match.place,
@@ -136,7 +198,7 @@ def _candidate(match: Match, *, is_literal: bool) -> Candidate:
     )
 
 
-def _placed(ranked: Sequence[tuple[Ranked, Status]]) -> list[Standing]:
+def _placed(ranked: Sequence[tuple[Ranked, Match]]) -> list[Standing]:
     """Give each its score.
 
     The second stage may hold something better than the end of the first; its score is lowered to
@@ -144,9 +206,9 @@ def _placed(ranked: Sequence[tuple[Ranked, Status]]) -> list[Standing]:
     """
     placed: list[Standing] = []
     lowest = float("inf")
-    for one, status in ranked:
+    for one, match in ranked:
         lowest = min(lowest, significant(one.score))
-        placed.append(Standing(one.candidate.id, status, lowest, one))
+        placed.append(Standing(match.id, match.status, lowest, one, _judgement(match)))
     return placed
 
 

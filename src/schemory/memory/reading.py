@@ -4,6 +4,7 @@ from schemory.memory.faults import Faults, invalid, one_of, refuse
 from schemory.memory.filters import MODES
 from schemory.memory.find import get_entry, no_entry
 from schemory.memory.inputs import CROSS_PROJECT, ProjectRef, ReadRequest
+from schemory.memory.meaning import unavailable_warning
 from schemory.memory.results import EntryRead, MemoryStatus
 from schemory.memory.search import index_warnings
 from schemory.memory.sources import source_state
@@ -27,6 +28,10 @@ def status(work: Work, ref: ProjectRef) -> MemoryStatus:
         counts = reader.count_statuses()
         state = reader.index_state()
         reading.warnings += [*index_warnings(state), *work.settings.warnings]
+        vectors = work.vectors
+        health = vectors.health() if vectors else None
+        if health is not None and health.state == "unavailable":
+            reading.warnings.append(unavailable_warning(health.detail or "for no known reason"))
         return MemoryStatus(
             project=reading.place.project,
             warnings=reading.told(),
@@ -36,9 +41,11 @@ def status(work: Work, ref: ProjectRef) -> MemoryStatus:
             index=state,
             features={
                 "fts": state is not IndexState.DAMAGED,
-                "vector": False,
+                "vector": health is not None and health.state != "unavailable",
                 "audit_log": work.settings.audit,
             },
+            vectors=health,
+            vector_count=vectors.count(reader) if vectors else None,
         )
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
+from schemory.memory.vector_backend import VectorHealth
 from schemory.model.entry import AuditRow, Entry, Link, Project, Status
 from schemory.model.frozen import dataclass, field
 from schemory.model.project import ProjectIdentity
 from schemory.storage.memory_protocols import EarlierText, IndexState, NameCount
 from schemory.storage.protocols import Position
+from schemory.storage.vector_protocols import VectorCount
 
 SourceState: TypeAlias = Literal["unchanged", "changed", "missing"]
 """How the file an entry speaks of stands to what it was when the entry was written."""
@@ -39,6 +41,8 @@ class MemoryStatus(Answer):
         location: Of the store, for people.
         index: Whether search can rely on its index.
         features: What is switched on: `fts`, `vector`, `audit_log`.
+        vectors: How search by meaning stands, where it was asked for.
+        vector_count: How many entries have a vector; None where no model tells which.
     """
 
     stored: Project | None
@@ -46,6 +50,8 @@ class MemoryStatus(Answer):
     location: str
     index: IndexState
     features: Mapping[str, bool]
+    vectors: VectorHealth | None = None
+    vector_count: VectorCount | None = None
 
     @property
     def entries(self) -> int:
@@ -55,11 +61,16 @@ class MemoryStatus(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarEntry:
-    """A stored entry and how alike it is, 0 to 1 (1 = the same words in the same order)."""
+    """A stored entry and how alike it is, 0 to 1 (1 = the same words in the same order).
+
+    Attributes:
+        match: With vectors: whether words, meaning or both say so.
+    """
 
     entry: Entry
     similarity: float
     snippet: str
+    match: MatchKind | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +133,9 @@ class ScoreParts:
         from_neighbour: What a better entry before or after it in its scope and topic adds.
         from_parent: What a better hit of its scope and topic adds.
         words: The query's words it holds.
+        by_words: With vectors: how well its words match (bm25), of which `relevance` is made.
+        similarity: Of its vector to the query's, -1 to 1; None = it has none.
+        weight: How much nearness counted in `relevance`, 0 to 1; None = words alone did.
     """
 
     held: str
@@ -129,6 +143,9 @@ class ScoreParts:
     from_neighbour: float
     from_parent: float
     words: tuple[str, ...]
+    by_words: float | None = None
+    similarity: float | None = None
+    weight: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,9 +304,14 @@ class SimilarFound(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexRebuilt(Answer):
-    """How many entries the project's search index holds now."""
+    """How many entries the project's search index holds now.
+
+    Attributes:
+        vectors: How many have a vector again; the rest get theirs in the background.
+    """
 
     indexed: int
+    vectors: VectorCount | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,17 @@ from schemory.memory.faults import invalid, refuse
 from schemory.memory.filters import search_filter
 from schemory.memory.inputs import ProjectRef, SearchRequest
 from schemory.memory.limiting import limited
-from schemory.memory.ranked import MAX_DEPTH, Ranking, Standing, parse, rank_project, significant
-from schemory.memory.results import LeftOut, ScoreParts, SearchHit, SearchPage
+from schemory.memory.meaning import make_missing, meaning_of, pending_warnings
+from schemory.memory.ranked import (
+    MAX_DEPTH,
+    Meaning,
+    Ranking,
+    Standing,
+    parse,
+    rank_project,
+    significant,
+)
+from schemory.memory.results import LeftOut, MatchKind, ScoreParts, SearchHit, SearchPage
 from schemory.memory.trust import verification_hint, warning_codes
 from schemory.memory.work import Reading, Work
 from schemory.model.entry import Entry, Status
@@ -50,6 +59,8 @@ RANKED, LISTED = "ranked", "listed"
 
 def search_project(work: Work, ref: ProjectRef, request: SearchRequest) -> SearchPage:
     """Return a page of one project's entries that match, best first."""
+    if request.query.strip():
+        make_missing(work, ref)
     with work.reading(ref) as reading:
         entry_filter = search_filter(request, work.now())
         limit = limited(request.limit, reading)
@@ -58,7 +69,8 @@ def search_project(work: Work, ref: ProjectRef, request: SearchRequest) -> Searc
         query = parse(reading.reader, request.query)
         if query.is_empty:
             return _page(reading, (), hint=NOTHING_TO_SEARCH_HINT)
-        return _searched(reading, request, query, entry_filter, limit)
+        meaning = meaning_of(work, query, reading.warnings)
+        return _searched(reading, request, query, entry_filter, limit=limit, meaning=meaning)
 
 
 def index_warnings(state: IndexState, *, is_partial: bool = False) -> list[str]:
@@ -84,8 +96,8 @@ def ranked_hit(
     entry: Entry,
     query: SearchQuery,
     place: Standing,
+    ranking: Ranking,
     *,
-    is_scan: bool,
     position: Position,
     parts: ScoreParts | None,
 ) -> SearchHit:
@@ -94,7 +106,7 @@ def ranked_hit(
         entry=entry,
         snippet=_snippet(entry, query),
         score=place.score,
-        match="like" if is_scan else "fts",
+        match="like" if ranking.is_scan else _match_kind(place),
         verification_hint=verification_hint(entry.status),
         codes=warning_codes(entry),
         position=position,
@@ -102,15 +114,29 @@ def ranked_hit(
     )
 
 
-def score_parts(query: SearchQuery, place: Standing, held: frozenset[int]) -> ScoreParts:
+def _match_kind(place: Standing) -> MatchKind:
+    """Return how a hit was found: by words, by its vector, or by both."""
+    words, similarity = place.judged
+    if similarity is None:
+        return "fts"
+    return "hybrid" if words else "vector"
+
+
+def score_parts(
+    query: SearchQuery, place: Standing, held: frozenset[int], ranking: Ranking
+) -> ScoreParts:
     """Return how a hit came to its place."""
     ranked = place.ranked
+    words, similarity = place.judged
     return ScoreParts(
-        held=ranked.candidate.held.name.lower(),
+        held=ranked.candidate.held.name.lower() if words else "none",
         relevance=significant(ranked.candidate.relevance),
         from_neighbour=significant(ranked.from_neighbour),
         from_parent=significant(ranked.from_parent),
         words=tuple(word.text for n, word in enumerate(query.words) if n in held),
+        by_words=None if ranking.weight is None else significant(words),
+        similarity=None if similarity is None else significant(similarity),
+        weight=ranking.weight,
     )
 
 
@@ -152,11 +178,15 @@ def _searched(
     request: SearchRequest,
     query: SearchQuery,
     entry_filter: EntryFilter,
+    *,
     limit: int,
+    meaning: Meaning | None,
 ) -> SearchPage:
     start = _offset(position_of(request.after, RANKED, 1))
-    ranking = rank_project(reader := reading.reader, query, entry_filter, depth=start + limit + 1)
+    reader, depth = reading.reader, start + limit + 1
+    ranking = rank_project(reader, query, entry_filter, depth=depth, meaning=meaning)
     reading.warnings += index_warnings(ranking.matches.index, is_partial=ranking.matches.is_partial)
+    reading.warnings += pending_warnings(ranking.matches)
     shown, end, copies = _choose(reader, ranking, start, limit)
     held = (
         reader.held_groups(ranking.groups, [p.entry_id for _, p in shown])
@@ -169,11 +199,11 @@ def _searched(
             entries[place.entry_id],
             query,
             place,
-            is_scan=ranking.is_scan,
+            ranking,
             position=(RANKED, at + 1),
             parts=None
             if held is None
-            else score_parts(query, place, held.get(place.entry_id, frozenset())),
+            else score_parts(query, place, held.get(place.entry_id, frozenset()), ranking),
         )
         for at, place in shown
     )

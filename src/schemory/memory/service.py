@@ -51,6 +51,7 @@ from schemory.memory.results import (
     StatusChanged,
 )
 from schemory.memory.settings import MemorySettings
+from schemory.memory.vector_backend import VectorBackend
 from schemory.memory.work import Work
 from schemory.model.author import NOBODY, Author
 from schemory.model.jsonvalue import Json
@@ -74,11 +75,18 @@ class ProjectMemory:
     """
 
     def __init__(
-        self, store: MemoryStore, *, settings: MemorySettings, now: Clock, ids: IdMaker
+        self,
+        store: MemoryStore,
+        *,
+        settings: MemorySettings,
+        now: Clock,
+        ids: IdMaker,
+        vectors: VectorBackend | None = None,
     ) -> None:
         self.store = store
         self.settings = settings
-        self.work = Work(store=store, settings=settings, now=now, ids=ids)
+        self.vectors = vectors
+        self.work = Work(store=store, settings=settings, now=now, ids=ids, vectors=vectors)
 
     # What other rooms build on
 

@@ -4,18 +4,21 @@ Source: retrieval.md, last paragraph.
 """
 
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 
+from schemory.errors import UnsupportedError
 from schemory.memory.faults import invalid, refuse
 from schemory.memory.filters import statuses_of
 from schemory.memory.find import get_entry
 from schemory.memory.inputs import ProjectRef, SimilarRequest
 from schemory.memory.limiting import limited
+from schemory.memory.meaning import make_missing, unavailable_warning
 from schemory.memory.results import SimilarEntry, SimilarFound
-from schemory.memory.work import Work
+from schemory.memory.work import Reading, Work
 from schemory.model.entry import Entry, Status
+from schemory.model.frozen import replace
 from schemory.retrieval.folding import fold_word
 from schemory.retrieval.query import SearchQuery
 from schemory.retrieval.snippets import make_snippet
@@ -48,6 +51,7 @@ def find_similar(work: Work, ref: ProjectRef, request: SimilarRequest) -> Simila
     """Return entries that say nearly the same as an entry or a text."""
     if (request.entry_id is None) == (request.text is None):
         raise refuse(invalid("entry_id", "or text must be given, one of the two"))
+    make_missing(work, ref)
     with work.reading(ref) as reading:
         limit = limited(request.limit, reading)
         text, own = request.text or "", ""
@@ -57,17 +61,51 @@ def find_similar(work: Work, ref: ProjectRef, request: SimilarRequest) -> Simila
         found = _most_similar(
             reading.reader,
             text,
-            statuses_of(request.status),
+            statuses := statuses_of(request.status),
             terms=_RARE_TERMS,
             candidates=max(_CANDIDATES, limit),
             at_least=_LEAST_SIMILAR,
         )
-        others = [one for one in found if one[1].id != own]
+        shown = _shown(one for one in found if one[1].id != own)
+        if work.vectors is not None:
+            near = _near(work, reading, text, EntryFilter(statuses=statuses), limit + 1)
+            near.pop(own, None)
+            shown = _joined(reading.reader, shown, near)
         return SimilarFound(
-            project=reading.place.project,
-            warnings=reading.told(),
-            results=_shown(others[:limit]),
+            project=reading.place.project, warnings=reading.told(), results=shown[:limit]
         )
+
+
+def _near(
+    work: Work, reading: Reading, text: str, wanted: EntryFilter, limit: int
+) -> dict[str, float]:
+    """Return entries that mean nearly the same, by id; why not goes to the warnings."""
+    if work.vectors is None:
+        return {}
+    try:
+        hits = work.vectors.search(reading.reader, text, wanted, limit)
+    except UnsupportedError as error:
+        reading.warnings.append(unavailable_warning(error.message))
+        return {}
+    return {hit.entry_id: min(1.0, max(0.0, hit.similarity)) for hit in hits}
+
+
+def _joined(
+    reader: MemoryReader, by_words: Sequence[SimilarEntry], near: Mapping[str, float]
+) -> tuple[SimilarEntry, ...]:
+    """Return entries by whichever says they are more alike, most alike first."""
+    found = {
+        one.entry.id: replace(
+            one,
+            similarity=max(one.similarity, round(near.get(one.entry.id, 0.0), 3)),
+            match="hybrid" if one.entry.id in near else "fts",
+        )
+        for one in by_words
+    }
+    others = reader.find_entries(entry_id for entry_id in near if entry_id not in found)
+    alike = ((round(near[entry.id], 3), entry) for entry in others.values())
+    found |= {one.entry.id: replace(one, match="vector") for one in _shown(alike)}
+    return tuple(sorted(found.values(), key=lambda one: (-one.similarity, one.entry.id)))
 
 
 def near_duplicates(

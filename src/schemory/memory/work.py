@@ -8,6 +8,7 @@ from schemory.memory.inputs import ProjectRef, Refused
 from schemory.memory.place import Place, find_place, moved_warning, project_rules
 from schemory.memory.record import Record
 from schemory.memory.settings import MemorySettings
+from schemory.memory.vector_backend import VectorBackend
 from schemory.model.author import Author
 from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json
@@ -36,12 +37,19 @@ class Work:
     """The parts that every verb works with."""
 
     def __init__(
-        self, *, store: MemoryStore, settings: MemorySettings, now: Clock, ids: IdMaker
+        self,
+        *,
+        store: MemoryStore,
+        settings: MemorySettings,
+        now: Clock,
+        ids: IdMaker,
+        vectors: VectorBackend | None = None,
     ) -> None:
         self.store = store
         self.settings = settings
         self.now = now
         self.ids = ids
+        self.vectors = vectors
         self._rules = project_rules(settings)
 
     def place(self, ref: ProjectRef) -> Place:
@@ -52,6 +60,8 @@ class Work:
     def reading(self, ref: ProjectRef) -> Generator[Reading]:
         """Open a snapshot of the project that `ref` means; nothing is created."""
         place = self.place(ref)
+        if self.vectors is not None:
+            self.vectors.used()
         with naming(place), self.store.read_memory(place.id) as reader:
             moved = moved_warning(place, reader.find_project())
             yield Reading(place, reader, [*place.warnings, *moved])
@@ -66,6 +76,8 @@ class Work:
             record.place = self.place(ref)
             with naming(record.place):
                 yield record
+            if self.vectors is not None:
+                self.vectors.changed(record.place.id)
         except SchemoryError as error:
             record.refuse(error)
             raise

@@ -18,6 +18,7 @@ from schemory.memory.faults import Faults, invalid, refuse
 from schemory.memory.find import get_entry, known_id
 from schemory.memory.inputs import EntryUpdate, NewEntry, ProjectRef
 from schemory.memory.labels import label_key
+from schemory.memory.meaning import make_missing
 from schemory.memory.place import Place
 from schemory.memory.record import Record
 from schemory.memory.results import EntryAdded, EntryUpdated, IndexRebuilt, SimilarEntry
@@ -116,8 +117,15 @@ def rebuild_index(work: Work, ref: ProjectRef, by: Author) -> IndexRebuilt:
         record.transaction() as tx,
     ):
         indexed = tx.rebuild_index() if tx.find_project() is not None else 0
+        if work.vectors is not None:
+            tx.drop_vectors()
         record.facts["indexed"] = indexed
-    return IndexRebuilt(project=record.place.project, warnings=record.warnings, indexed=indexed)
+    make_missing(work, ref)
+    with work.store.read_memory(record.place.id) as reader:
+        vectors = work.vectors.count(reader) if work.vectors else None
+    return IndexRebuilt(
+        project=record.place.project, warnings=record.warnings, indexed=indexed, vectors=vectors
+    )
 
 
 def entry_rules(place: Place) -> EntryRules:
