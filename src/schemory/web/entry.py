@@ -158,7 +158,7 @@ def _earlier(earlier: EarlierText, newer: Entry) -> Element:
 
 
 def _told(one: Entry, field: str) -> str:
+    if field == "tags":
+        return ", ".join(one.tags) or "none"
     value: object = getattr(one, field)
-    if isinstance(value, tuple):
-        return ", ".join(map(str, value)) or "none"
     return "none" if value is None else str(value)
