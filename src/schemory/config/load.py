@@ -10,7 +10,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
-from schemory.config.keys import CONFIG_FILE_NAME, HOME_FOLDER, KEY_BY_NAME, KEYS, SettingKey
+from schemory.config.keys import (
+    CONFIG_FILE_NAME,
+    HOME_FOLDER,
+    KEY_BY_NAME,
+    KEYS,
+    VECTOR_FOLDER,
+    SettingKey,
+)
 from schemory.config.settings import DEFAULT_SPACE, Raw, Settings, mask_url
 from schemory.errors import ConfigError, Problem, SchemoryError
 from schemory.model.frozen import dataclass, field, replace
@@ -22,6 +29,7 @@ _STORE_KEYS = ("MEMORY_FILE", "MEMORY_FILE_PATH", "MEMORY_DB_PATH")
 _PROJECT_KEYS = ("MEMORY_PROJECT", "MEMORY_PROJECT_ID")
 _ROOTS = "MEMORY_ALLOWED_ROOTS"
 _AUDIT_FILE = "MEMORY_AUDIT_JSONL"
+_VECTORS = "MEMORY_VECTOR_BACKEND"
 _AUTH_FILE = "MEMORY_HTTP_AUTH_FILE"
 _TOKEN = "MEMORY_HTTP_TOKEN"  # noqa: S105 (a setting's name)
 _URL_SCHEMES = ("postgresql://", "postgres://")
@@ -340,7 +348,20 @@ def _memory(loader: _Loader, database: str) -> Mapping[str, object]:
         for key in KEYS
         if key.group == "memory"
     }
-    return {**values, _ROOTS: _roots(loader), _AUDIT_FILE: _audit_file(loader, database)}
+    own = {
+        _ROOTS: _roots(loader),
+        _AUDIT_FILE: _audit_file(loader, database),
+        _VECTORS: _vector_backend(loader, str(values[_VECTORS])),
+    }
+    return {**values, **own}
+
+
+def _vector_backend(loader: _Loader, text: str) -> str:
+    """Return the model that makes vectors, the path of its folder absolute."""
+    found = loader.find(_VECTORS)
+    if found is None or not text.startswith(VECTOR_FOLDER):
+        return text
+    return f"{VECTOR_FOLDER}{loader.path(text.removeprefix(VECTOR_FOLDER), found[1].source)}"
 
 
 def _roots(loader: _Loader) -> tuple[str, ...]:
