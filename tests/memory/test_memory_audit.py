@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from schemory.errors import InvalidParamError, NotFoundError, SchemoryError, SecretDetectedError
-from schemory.memory.inputs import ProjectRef, Refused, UnlinkRequest
+from schemory.memory.inputs import NewEntry, ProjectRef, Refused, UnlinkRequest
 from schemory.model.entry import AuditRow
 from schemory.storage.sqlite.store import SqliteStore
 
@@ -170,7 +170,7 @@ def test_no_argument_gets_into_the_audit_in_clear(notes: "Notes") -> None:
     )
     rows = notes.audit()
     assert len(rows) == 6
-    assert word not in str([(row.params, row.entry_id, row.result) for row in rows[2:]])
+    assert word not in str([(row.params, row.entry_id, row.result) for row in rows[1:]])
     assert rows[-1].params["limit"] == 5
     assert rows[-1].result == {"outcome": "refused", "error_code": "INVALID_PARAM"}
 
@@ -188,6 +188,56 @@ def test_a_credential_in_the_place_of_a_word_or_id_is_not_recorded(
     (row,) = notes.audit()
     assert TOKEN not in str((row.params, row.entry_id))
     assert row.params[key] == {"field": key, "bytes": len(TOKEN), "chars": len(TOKEN)}
+
+
+@pytest.mark.covers("memory.audit.redacted")
+def test_the_name_of_an_argument_that_there_is_not_is_not_recorded(notes: "Notes") -> None:
+    arguments: dict[str, Any] = {"title": "T", TOKEN: 1, "a name": "word", "b" * 900: [2]}
+    notes.memory.record_refusal(notes.ref, Refused(operation="x", arguments=arguments))
+    (row,) = notes.audit()
+    assert row.params == {
+        "title": {"field": "title", "bytes": 1, "chars": 1},  # no hash: a name is a credential
+        "unknown_1": {"field": "unknown_1", "bytes": 1, "chars": 1},
+        "unknown_2": {"field": "unknown_2", "bytes": 4, "chars": 4},
+        "unknown_3": [{"field": "unknown_3[0]", "bytes": 1, "chars": 1}],
+    }
+
+
+@pytest.mark.covers("memory.audit.redacted", "memory.project.secret")
+def test_a_credential_given_as_the_project_is_refused_and_not_recorded(
+    open_notes: "NotesMaker", tmp_path: Path
+) -> None:
+    notes = open_notes(audit_file=tmp_path / "audit.jsonl")
+    new = NewEntry(scope="s", topic="t", content="Text.", source_type="handoff")
+    for ref in (ProjectRef(project_id=TOKEN), ProjectRef(project_id=f"password={TOKEN}")):
+        with pytest.raises(SecretDetectedError) as refused:
+            notes.memory.add_entry(ref, new, by=notes.by)
+        findings: Any = refused.value.context["findings"]
+        assert [finding["field"] for finding in findings] == ["project_id"]
+        assert TOKEN not in str(refused.value)
+        with pytest.raises(SecretDetectedError):
+            notes.memory.status(ref)
+    with pytest.raises(SchemoryError):
+        notes.memory.add_entry(ProjectRef(project_path=TOKEN), new, by=notes.by)
+    recorded = (tmp_path / "audit.jsonl").read_text()
+    assert recorded.count("\n") == 3
+    assert TOKEN not in recorded
+    assert notes.memory.store.list_projects(limit=5) == ()
+
+
+@pytest.mark.covers("memory.project.secret")
+def test_a_credential_in_a_projects_own_env_gets_nowhere(notes: "Notes", tmp_path: Path) -> None:
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    ref = ProjectRef(project_path=str(folder))
+    (folder / ".env").write_text(f"MEMORY_PROJECT_ID=x\nMEMORY_PROJECT_DISPLAY_NAME={TOKEN}\n")
+    status = notes.memory.status(ref)
+    assert status.project is not None
+    assert status.project.display_name == "x"
+    assert any("credential" in warning for warning in status.warnings)
+    (folder / ".env").write_text(f"MEMORY_PROJECT_ID={TOKEN}\n")
+    with pytest.raises(SecretDetectedError):
+        notes.memory.status(ref)
 
 
 @pytest.mark.covers("memory.audit.redacted")

@@ -4,18 +4,21 @@ A cloned repository is untrusted: its `.env` may name the project, give it a def
 allowed tags, and lower limits; whatever else it says does not count. Source: memory.md §2, §3.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 from schemory.errors import InvalidParamError, Problem
 from schemory.identity.allowed import resolve_allowed
 from schemory.identity.dotenv import tighter_limits
 from schemory.identity.resolve import ProjectRules, real_roots, resolve_project
+from schemory.memory.faults import Faults, SecretFinding
 from schemory.memory.inputs import ProjectRef
 from schemory.memory.labels import label_fault, normal_label, normal_tag
 from schemory.memory.settings import Limits, MemorySettings
 from schemory.model.entry import Project
 from schemory.model.frozen import dataclass
-from schemory.model.project import ProjectIdentity, moved_project_warning
+from schemory.model.project import ProjectIdentity, ResolvedBy, moved_project_warning
+from schemory.safety.secrets import find_secrets
 
 _SCOPE_DEFAULT = "MEMORY_SCOPE_DEFAULT"
 _ALLOWED_TAGS = "MEMORY_ALLOWED_TAGS"
@@ -79,12 +82,15 @@ def find_place(ref: ProjectRef, settings: MemorySettings, rules: ProjectRules) -
 
     Raises:
         InvalidParamError: No project is told, or this caller may not use it.
+        SecretDetectedError: Its id seems to be a credential.
         LimitExceededError: The id is too long.
         PathNotAllowedError: The folder lies outside the allowed roots.
     """
     if ref.is_remote and ref.project_path is not None and not rules.allowed_roots:
         raise _no_folders()
-    project = resolve_project(ref.project_path, _only_project(ref, rules), rules)
+    project_id = _only_project(ref, rules)
+    _require_no_secret("project_id", project_id)
+    project = _checked(resolve_project(ref.project_path, project_id, rules))
     if ref.allowed_ids is not None and project.id not in ref.allowed_ids:
         raise _not_yours(ref.allowed_ids)
     limits, limit_warnings = _limits(settings, project)
@@ -98,6 +104,28 @@ def find_place(ref: ProjectRef, settings: MemorySettings, rules: ProjectRules) -
         allowed_tags=_allowed_tags(settings, project),
         warnings=tuple(dict.fromkeys(told)),
     )
+
+
+def _checked(project: ProjectIdentity) -> ProjectIdentity:
+    """Return a project whose id and name hold no credential: both are stored and shown."""
+    if project.resolved_by not in {ResolvedBy.GIT, ResolvedBy.PATH}:
+        _require_no_secret("project_id", project.id)
+    if not find_secrets(project.display_name, precise_only=False):
+        return project
+    warning = "The project's name seems to hold a credential; its id stands for it."
+    return replace(project, display_name=project.id, warnings=(*project.warnings, warning))
+
+
+def _require_no_secret(field: str, text: str | None) -> None:
+    """Pass unless the text seems to hold a credential.
+
+    Raises:
+        SecretDetectedError: It does.
+    """
+    found = find_secrets(text, precise_only=False) if text else ()
+    faults = Faults()
+    faults.add_findings(SecretFinding(f.rule, field, f.start, f.end) for f in found)
+    faults.raise_any()
 
 
 def _only_project(ref: ProjectRef, rules: ProjectRules) -> str | None:

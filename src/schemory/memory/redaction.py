@@ -1,7 +1,8 @@
 """What of a write's arguments may be recorded: every free text becomes its length and hash.
 
-Texts that seem to hold a credential, and whatever is recorded beside them, have no hash: a short
-password could be guessed from it. Source: memory.md §8.
+The name of an argument that there is not is free text as well. Texts that seem to hold a
+credential, and whatever is recorded beside them, have no hash: a short password could be guessed
+from it. Source: memory.md §8.
 """
 
 import hashlib
@@ -12,7 +13,6 @@ from schemory.memory.find import known_id
 from schemory.memory.inputs import CROSS_PROJECT
 from schemory.model.entry import Relation, SourceType, Status
 from schemory.model.jsonvalue import Json, is_finite_number
-from schemory.model.text import encodable
 from schemory.safety.secrets import find_secrets
 
 _PLAIN_KEYS = frozenset(
@@ -39,6 +39,18 @@ _WORDS: Mapping[str, frozenset[str]] = {
 }
 """Arguments that are one of a few words; anything else in their place is free text."""
 
+_TEXT_KEYS = frozenset(
+    {
+        *("project_id", "project_path", "scope", "topic", "title", "content", "summary", "tags"),
+        *("source_ref", "source_path", "source_uri", "query", "text", "reason", "label", "since"),
+        *("cursor", "created_after", "created_before", "tags_match", "save_path", "import_path"),
+    }
+)
+"""Arguments whose values are free text, or may be."""
+
+NAMES = _PLAIN_KEYS | _ID_KEYS | _TEXT_KEYS | frozenset(_WORDS)
+"""Every argument there is; any other name is free text itself."""
+
 _MAX_ITEMS = 50
 
 
@@ -48,16 +60,22 @@ def redacted(arguments: Mapping[str, Json], *, with_hashes: bool) -> dict[str, J
     >>> redacted({"importance": 4, "title": "Hi"}, with_hashes=False)
     {'importance': 4, 'title': {'field': 'title', 'bytes': 2, 'chars': 2}}
     """
-    return {
-        encodable(key)[:80]: _redacted(encodable(key)[:80], value, with_hashes=with_hashes)
-        for key, value in arguments.items()
-        if value is not None
-    }
+    params: dict[str, Json] = {}
+    unknown = 0
+    for key, value in arguments.items():
+        if value is None:
+            continue
+        name = key
+        if key not in NAMES:
+            unknown += 1
+            name = f"unknown_{unknown}"
+        params[name] = _redacted(name, value, with_hashes=with_hashes)
+    return params
 
 
 def holds_secret(arguments: Mapping[str, Json]) -> bool:
-    """Return whether any text of the arguments seems to hold a credential."""
-    return any(find_secrets(text, precise_only=False) for text in _texts(list(arguments.values())))
+    """Return whether a name or text of the arguments seems to hold a credential."""
+    return any(find_secrets(text, precise_only=False) for text in _texts(dict(arguments)))
 
 
 def _redacted(key: str, value: Json, *, with_hashes: bool) -> Json:
@@ -91,7 +109,8 @@ def _texts(value: Json) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for inner in value.values():
+        for name, inner in value.items():
+            yield name
             yield from _texts(inner)
     elif isinstance(value, Sequence):
         for inner in value:

@@ -4,6 +4,7 @@ A prompt speaks with a person's authority, so it holds no stored text, only what
 """
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Final
 
 from schemory.errors import NotFoundError, Problem
@@ -104,6 +105,7 @@ def get_prompt(name: str, arguments: Mapping[str, str]) -> Mapping[str, Json]:
 
     Raises:
         NotFoundError: There is no such prompt, or it takes no such argument.
+        InvalidParamError: `since` is no moment, so the calls that the text asks for would fail.
     """
     prompt = next((each for each in PROMPTS if each.name == name), None)
     if prompt is None:
@@ -111,12 +113,20 @@ def get_prompt(name: str, arguments: Mapping[str, str]) -> Mapping[str, Json]:
     for given in arguments:
         if given not in _ARGUMENTS:
             raise _unknown("argument", given, list(_ARGUMENTS))
+    _require_moment(arguments.get("since", ""))
     return {
         "description": prompt.description,
         "messages": [
             {"role": "user", "content": {"type": "text", "text": _filled(prompt, arguments)}}
         ],
     }
+
+
+def _require_moment(since: str) -> None:
+    from schemory.memory.moments import parse_moment  # noqa: PLC0415 (only for a given moment)
+
+    if since.strip():
+        parse_moment(since, "since", datetime.now(UTC))
 
 
 def _filled(prompt: Prompt, arguments: Mapping[str, str]) -> str:

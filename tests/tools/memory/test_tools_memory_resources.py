@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from schemory.errors import InvalidCursorError, NotFoundError
+from schemory.errors import InvalidCursorError, InvalidParamError, NotFoundError
 from schemory.tools.completions import Asked, complete
 from schemory.tools.prompts import get_prompt, list_prompts
 from schemory.tools.registry import Caller
@@ -192,6 +192,16 @@ def test_prompts_send_the_agent_to_tools_with_the_arguments_given() -> None:
     for name, arguments in (("memory_handof", {}), ("memory_handoff", {"colour": "red"})):
         with pytest.raises(NotFoundError):
             get_prompt(name, arguments)
+
+
+@pytest.mark.covers("tools.prompts")
+@pytest.mark.parametrize("since", ["yesterday", "7 parsecs", "2026-13-01"])
+def test_a_prompt_is_not_given_for_a_time_that_its_calls_would_refuse(since: str) -> None:
+    for each in list_prompts():
+        with pytest.raises(InvalidParamError) as refused:
+            get_prompt(str(each["name"]), {"since": since})
+        assert "7d" in refused.value.message
+    assert get_prompt("memory_handoff", {"since": " 2w "})
 
 
 @pytest.mark.covers("tools.completions")

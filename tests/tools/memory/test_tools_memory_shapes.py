@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from schemory.memory.redaction import NAMES
 from schemory.model.entry import Status
+from schemory.tools.memory import MEMORY_SPECS
 
 if TYPE_CHECKING:
     from tests.tools.memory.conftest import DeskMaker, MemoryDesk
@@ -327,3 +329,11 @@ def test_the_servers_project_is_the_default_and_status_has_both_halves(
     told: dict[str, Any] = desk.ok("status")
     assert told["project"]["resolved_by"] == "server"
     assert told["project_id"] == "team/app"
+
+
+@pytest.mark.covers("memory.audit.redacted")
+def test_the_audit_knows_every_argument_by_name() -> None:
+    named = {
+        name for spec in MEMORY_SPECS for name in (*spec.properties, *(spec.unadvertised or ()))
+    }
+    assert named | {"project_id", "project_path"} <= NAMES

@@ -29,6 +29,11 @@ from schemory.transfer.memory.stream import parse_line
 from schemory.transfer.memory.wire import ENTRY_FIELDS, LINK_FIELDS, TAG_FIELDS
 
 _METADATA_TEXT: Final = "metadata_json"
+_SCANNED: Final = (
+    *("invalidation_reason", "label", "description", "created_by", "project_id"),
+    *("display_name", "id"),
+)
+"""Texts that are looked through for credentials beside those of every entry."""
 _SHA256: Final = re.compile("[0-9a-f]{64}")
 _BLOB: Final = re.compile("[0-9a-f]{40}")
 _MAX_OWN_CHARS: Final = 500
@@ -143,9 +148,7 @@ class Checker:
     def _settle(self, where: str, given: Mapping[str, Json], own: "_Fields") -> None:
         self._faults.add(where, *own.problems)
         texts: dict[str, Json] = {
-            name: given[name]
-            for name in ("invalidation_reason", "label", "description", "created_by")
-            if isinstance(given.get(name), str)
+            name: given[name] for name in _SCANNED if isinstance(given.get(name), str)
         }
         metadata = own.values.get("metadata")
         if metadata is not None:
