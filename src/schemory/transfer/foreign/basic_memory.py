@@ -23,6 +23,7 @@ from schemory.transfer.foreign.markdown import (
     Reading,
     count_removed,
     date_of,
+    headings_in,
     is_markdown,
     make_key,
     with_front,
@@ -175,7 +176,7 @@ def _draft(root: Root, file: TextFile, parted: Split, piece: Piece, *, is_first:
     }
     return Draft(
         place=Place(file.shown, piece.numbers[0] + 1),
-        key=make_key(file.source.path, () if is_first else piece.headings),
+        key=make_key(file.source.path, () if is_first else headings_in(parted, piece)),
         content=piece.text,
         lines=[number + 1 for number in piece.numbers],
         scope=parts[0] if len(parts) > 1 else "notes",

@@ -36,12 +36,17 @@ class DraftLink:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """The file a draft comes from: its path as entries store it, and what it is now."""
+    """The file a draft comes from: its path as entries store it, and what it is now.
+
+    Attributes:
+        is_allowed: It lies in the project or an allowed root, so that an entry may name it.
+    """
 
     path: str
     sha256: str
     size: int
     blob: str
+    is_allowed: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

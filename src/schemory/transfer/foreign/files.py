@@ -11,7 +11,7 @@ from typing import Final
 from schemory.errors import InvalidParamError, Problem
 from schemory.model.frozen import dataclass
 from schemory.model.moment import moment_text
-from schemory.model.paths import PathStyle, relative_path
+from schemory.model.paths import PathStyle, is_inside, relative_path
 from schemory.storage.files import file_error
 from schemory.transfer.foreign.draft import Place, SourceFile, Tally
 from schemory.transfer.foreign.text import BinaryError, UnreadableTextError, clean, decode
@@ -37,6 +37,7 @@ class Root:
         path: The file or folder, links resolved.
         folder: The folder that nothing may lead out of.
         project_root: Source paths inside it are stored relative to it; None = all absolute.
+        allowed_roots: Other folders whose files entries may name as their source.
         style: The system's spelling of paths.
     """
 
@@ -44,6 +45,12 @@ class Root:
     folder: Path
     project_root: str | None
     style: PathStyle
+    allowed_roots: tuple[str, ...] = ()
+
+    def is_allowed(self, path: Path) -> bool:
+        """Whether entries may name a file as their source."""
+        roots = (*self.allowed_roots, *((self.project_root,) if self.project_root else ()))
+        return any(is_inside(str(path), root, self.style) for root in roots)
 
     def stored_path(self, path: Path) -> str:
         """Return a file's path as entries store it."""
@@ -68,7 +75,13 @@ class TextFile:
     changed_at: str
 
 
-def open_root(path: Path, *, project_root: str | None, style: PathStyle) -> Root:
+def open_root(
+    path: Path,
+    *,
+    project_root: str | None,
+    style: PathStyle,
+    allowed_roots: tuple[str, ...] = (),
+) -> Root:
     """Return what a person named; a link named outright is followed.
 
     Raises:
@@ -84,7 +97,13 @@ def open_root(path: Path, *, project_root: str | None, style: PathStyle) -> Root
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise _not_usable(path, "is neither a file nor a folder")
     folder = real if stat.S_ISDIR(mode) else real.parent
-    return Root(path=real, folder=folder, project_root=project_root, style=style)
+    return Root(
+        path=real,
+        folder=folder,
+        project_root=project_root,
+        style=style,
+        allowed_roots=allowed_roots,
+    )
 
 
 def find_files(root: Root, wanted: Callable[[Path], bool], tally: Tally) -> Iterator[Path]:
@@ -132,18 +151,19 @@ def read_text_file(root: Root, path: Path, tally: Tally) -> TextFile | None:
         path=path,
         shown=shown,
         text=cleaned.text,
-        source=fingerprint_of(root.stored_path(path), data),
+        source=_fingerprint(root, path, data),
         changed_at=moment_text(datetime.fromtimestamp(changed, UTC)),
     )
 
 
-def fingerprint_of(stored_path: str, data: bytes) -> SourceFile:
+def _fingerprint(root: Root, path: Path, data: bytes) -> SourceFile:
     """Return a source file with what its bytes are."""
     # git names a content by the SHA-1 of a header and the bytes; no safety rests on it.
     blob = hashlib.sha1(b"blob %d\0" % len(data), usedforsecurity=False)
     blob.update(data)
     sha = hashlib.sha256(data).hexdigest()
-    return SourceFile(stored_path, sha, len(data), blob.hexdigest())
+    place = root.stored_path(path)
+    return SourceFile(place, sha, len(data), blob.hexdigest(), is_allowed=root.is_allowed(path))
 
 
 def read_bytes(path: Path, most: int) -> bytes:

@@ -85,7 +85,12 @@ def move_in(
     """
     options = options or MoveOptions()
     place = memory.place(ref)
-    root = open_root(path, project_root=place.project.root, style=place.rules.style)
+    root = open_root(
+        path,
+        project_root=place.project.root,
+        style=place.rules.style,
+        allowed_roots=place.roots,
+    )
     found = detect(root, options.kind)
     if found.kind is Kind.MEMORY_NODE:
         from schemory.transfer.foreign.memory_node import move_database  # noqa: PLC0415 (rare)

@@ -158,7 +158,7 @@ class Intake:
             key = f"{draft.key} ({number})"
 
     def _row(self, draft: Draft, key: str) -> dict[str, Json]:
-        source = draft.source
+        source = draft.source if draft.source is not None and draft.source.is_allowed else None
         created = self._moment(draft.created_at) or self._now
         return {
             "project_id": None,

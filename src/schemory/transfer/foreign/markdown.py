@@ -118,8 +118,8 @@ def with_front(draft: Draft, parted: Split) -> Draft:
 def make_key(stored_path: str, headings: tuple[str, ...]) -> str:
     """Return what a section is known by: its file and its headings; long ones keep a sum.
 
-    >>> make_key("CLAUDE.md", ("CLAUDE", "Build")), make_key("a.md", ())
-    ('CLAUDE.md#CLAUDE > Build', 'a.md')
+    >>> make_key("CLAUDE.md", ("Build", "Linux")), make_key("a.md", ())
+    ('CLAUDE.md#Build > Linux', 'a.md')
     """
     key = stored_path + ("#" + _PARTED.join(headings) if headings else "")
     if len(key) <= _MAX_REF:
@@ -127,6 +127,11 @@ def make_key(stored_path: str, headings: tuple[str, ...]) -> str:
     import hashlib  # noqa: PLC0415 (few keys are that long)
 
     return f"{key[:_MAX_REF]}…{hashlib.sha256(key.encode()).hexdigest()[:16]}"
+
+
+def headings_in(parted: Split, piece: Piece) -> tuple[str, ...]:
+    """Return a piece's headings without the file's title: that may change and mean the same."""
+    return piece.headings[1:] if parted.title is not None else piece.headings
 
 
 def date_of(text: str | None) -> str | None:
@@ -142,7 +147,7 @@ def _draft(root: Root, file: TextFile, parted: Split, piece: Piece, kind: Kind) 
     created = date_of(front.text_of("created", "created_at", "date")) or file.changed_at
     draft = Draft(
         place=Place(file.shown, piece.numbers[0] + 1),
-        key=make_key(file.source.path, piece.headings),
+        key=make_key(file.source.path, headings_in(parted, piece)),
         content=piece.text,
         lines=[number + 1 for number in piece.numbers],
         scope=_scope(root, file, kind),

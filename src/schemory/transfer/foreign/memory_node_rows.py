@@ -218,8 +218,14 @@ def loaded(value: Json) -> dict[str, Json]:
 
 
 def moment_of(value: Json) -> str | None:
-    """Return a stored time as our text: ISO text, or seconds or milliseconds since 1970."""
+    """Return a stored time as our text: ISO text, or seconds or milliseconds since 1970.
+
+    >>> moment_of("2026-05-11 10:00:00"), moment_of(1_778_493_600)
+    ('2026-05-11T10:00:00.000Z', '2026-05-11T10:00:00.000Z')
+    """
     try:
+        if isinstance(value, str) and value.isdecimal():
+            value = int(value)
         if is_finite_number(value):
             seconds = value / 1000 if value > _MILLISECONDS else value
             return moment_text(datetime.fromtimestamp(seconds, UTC))

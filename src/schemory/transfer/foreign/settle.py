@@ -106,8 +106,9 @@ class Settling:
             page = self._reader.list_entries(only_active, order="id", after=after, limit=_FEW)
             for hit in page.hits:
                 entry = hit.entry
-                is_ours = entry.source_path in files and "sha256" in origin_of(entry)
-                if is_ours and not self._scratch.entries.is_met(entry.id):
+                if origin_of(entry).get("file") in files and not self._scratch.entries.is_met(
+                    entry.id
+                ):
                     gone.append(Twin(_place(entry), entry.id))
             after = page.more
             if after is None or len(gone) >= MOST_TOLD:
@@ -226,7 +227,7 @@ def _at(held: HeldEntry) -> Place:
 def _place(entry: Entry) -> Place:
     lines = origin_of(entry).get("lines")
     first = lines[0] if isinstance(lines, list) and lines and isinstance(lines[0], int) else 0
-    return Place(entry.source_path or "", first)
+    return Place(str(origin_of(entry).get("file")), first)
 
 
 def _circle(own_id: str) -> ConflictError:

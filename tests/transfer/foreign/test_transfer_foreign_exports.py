@@ -1,0 +1,176 @@
+"""Moving in exports of mem0, OpenMemory and MemPalace."""
+
+import gzip
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_MEMORIES = [
+    {
+        "id": "a1",
+        "memory": "Prefers morning meetings",
+        "user_id": "ann",
+        "hash": "x",
+        "metadata": {"type": "habit"},
+        "categories": ["user_preferences"],
+        "created_at": "2025-06-01T10:00:00-07:00",
+        "updated_at": None,
+        "score": 0.3,
+    },
+    {"id": "a2", "memory": "Works at night", "user_id": "ann", "created_at": "not a time"},
+    {"id": "a3", "strange": 1},
+]
+
+
+def _json(folder: Path, name: str, value: Any) -> Path:
+    path = folder / name
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+@pytest.mark.covers("transfer.mem0.forms")
+@pytest.mark.parametrize("form", ["results", "memories", "list", "lines", "gzip"])
+def test_memories_are_read_in_every_form(
+    mover: Any, entries: Any, counts_of: Any, tmp_path: Path, form: str
+) -> None:
+    lines = "".join(json.dumps(each) + "\n" for each in _MEMORIES)
+    path = tmp_path / "m.jsonl.gz"
+    if form == "gzip":
+        path.write_bytes(gzip.compress(lines.encode()))
+    elif form == "lines":
+        path = tmp_path / "m.jsonl"
+        path.write_text(lines, encoding="utf-8")
+    else:
+        holder = _MEMORIES if form == "list" else {"count": 3, form: _MEMORIES, "relations": [{}]}
+        path = _json(tmp_path, "m.json", holder)
+    moved = mover(path)
+    assert (moved.kind.value, counts_of(moved).new, moved.refused_count) == ("mem0", 2, 1)
+    assert "strange" in moved.refused[0].what
+    first, second = sorted(entries(), key=lambda entry: str(entry.source_ref))
+    assert (first.content, first.source_ref) == ("Prefers morning meetings", "mem0:a1")
+    assert (first.source_type.value, first.tags) == ("user_preference", ("user_preferences",))
+    assert first.created_at == "2025-06-01T17:00:00.000Z"
+    assert first.metadata["type"] == "habit"
+    assert first.metadata["import"]["user_id"] == "ann"
+    assert second.created_at == "2026-03-08T09:05:07.000Z"
+    assert not mover(path).has_changes
+
+
+@pytest.mark.covers("transfer.mem0.backup")
+def test_a_backup_of_openmemory_gives_states_and_categories(
+    mover: Any, entries: Any, tmp_path: Path
+) -> None:
+    envelope = {
+        "user": {"id": "u"},
+        "categories": [{"id": "c1", "name": "work"}],
+        "memories": [
+            {"id": "m1", "content": "On", "state": "active", "category_ids": ["c1"]},
+            {"id": "m2", "content": "Away", "state": "archived", "category_ids": []},
+            {"id": "m3", "content": "Gone", "state": "deleted", "category_ids": []},
+        ],
+        "export_meta": {"version": "1"},
+    }
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr("memories.json", json.dumps(envelope))
+        archive.writestr("memories.jsonl.gz", gzip.compress(b"{}"))
+    path = tmp_path / "memories_export_ann.zip"
+    path.write_bytes(data.getvalue())
+    moved = mover(path)
+    assert {entry.content: (entry.status.value, entry.tags) for entry in entries()} == {
+        "On": ("active", ("work",)),
+        "Away": ("archived", ()),
+    }
+    assert moved.skipped == {"memories that were deleted there": 1}
+
+
+@pytest.mark.covers("transfer.mem0.forms")
+def test_a_changed_memory_is_brought_up_to_date(
+    mover: Any, entries: Any, counts_of: Any, tmp_path: Path
+) -> None:
+    path = _json(tmp_path, "m.json", {"results": [{"id": "a", "memory": "First", "user_id": "u"}]})
+    mover(path)
+    _json(tmp_path, "m.json", {"results": [{"id": "a", "memory": "Second", "user_id": "u"}]})
+    assert counts_of(mover(path)).changed == 1
+    assert [entry.content for entry in entries()] == ["Second"]
+
+
+_ROOM = """# wing_app / auth
+
+## drawer_1
+
+> Tokens expire after 15 minutes.
+>
+> | Field | Value |
+> |-------|-------|
+
+| Field | Value |
+|-------|-------|
+| Source | src/auth.py |
+| Filed | 2026-01-02T10:00:00 |
+| Added by | claude |
+
+---
+
+## drawer_2
+
+> Never retry.
+
+| Field | Value |
+|-------|-------|
+| Source | unknown |
+| Filed | unknown |
+| Added by | unknown |
+
+---
+
+## drawer_3
+
+> cut off
+"""
+
+
+@pytest.mark.covers("transfer.mempalace.rooms")
+def test_a_palace_in_markdown_gives_an_entry_a_drawer(
+    mover: Any, entries: Any, counts_of: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "palace" / "wing_app").mkdir(parents=True)
+    room = tmp_path / "palace" / "wing_app" / "auth.md"
+    room.write_text(_ROOM.replace("\n>\n", "\n> \n"), encoding="utf-8")
+    (tmp_path / "palace" / "index.md").write_text("# Palace Export\n", encoding="utf-8")
+    moved = mover(tmp_path / "palace")
+    assert (moved.kind.value, counts_of(moved).new) == ("mempalace", 2)
+    assert [str(each.place) for each in moved.refused] == ["wing_app/auth.md:30"]
+    found = {entry.source_ref: entry for entry in entries()}
+    first = found["mempalace:drawer_1"]
+    assert first.content.startswith("Tokens expire after 15 minutes.\n\n| Field | Value |")
+    assert (first.scope, first.topic, first.created_by) == ("wing_app", "auth", "claude")
+    assert first.created_at == "2026-01-02T10:00:00.000Z"
+    assert first.metadata["import"]["source_file"] == "src/auth.py"
+    assert found["mempalace:drawer_2"].created_by == "mover/1.0"
+
+
+@pytest.mark.covers("transfer.mempalace.json")
+def test_a_palace_in_json_or_lines_gives_the_same(
+    mover: Any, entries: Any, counts_of: Any, tmp_path: Path
+) -> None:
+    drawer = {
+        "id": "d1",
+        "document": "Never deploy on Friday.",
+        "metadata": {"wing": "ops", "room": "deploy", "filed_at": "2026-01-02T03:04:05"},
+    }
+    whole = {"format": "mempalace_export", "version": 1, "drawers": [drawer, {"x": 1}]}
+    moved = mover(_json(tmp_path, "p.json", {**whole, "kg_entities": [{"id": 1}]}))
+    assert (counts_of(moved).new, moved.refused_count) == (1, 1)
+    assert sum(moved.notes.values()) == 1
+    (entry,) = entries()
+    assert (entry.scope, entry.topic) == ("ops", "deploy")
+    (tmp_path / "lines" / "ops").mkdir(parents=True)
+    lines = json.dumps(drawer) + "\n"
+    (tmp_path / "lines" / "ops" / "deploy.jsonl").write_text(lines, encoding="utf-8")
+    again = mover(tmp_path / "lines")
+    assert (again.kind.value, counts_of(again).unchanged) == ("mempalace", 1)
