@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from schemory.app import OpenStore, open_store
+    from schemory.api import OpenStore, open_store
 
 __version__ = "0.1.0"
 __all__ = ["OpenStore", "__version__", "open_store"]
@@ -12,7 +12,7 @@ __all__ = ["OpenStore", "__version__", "open_store"]
 def __getattr__(name: str) -> Any:
     # The command line imports this package too and must not wait for the store.
     if name in {"OpenStore", "open_store"}:
-        from schemory import app  # noqa: PLC0415 (see above)
+        from schemory import api  # noqa: PLC0415 (see above)
 
-        return getattr(app, name)
+        return getattr(api, name)
     raise AttributeError(f"module 'schemory' has no attribute {name!r}")

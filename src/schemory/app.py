@@ -70,7 +70,12 @@ def make_ids(now: Clock) -> IdMaker:
 
 
 class App:
-    """The joined parts of one run; closes the store at the end of its `with` block."""
+    """The joined parts of one run; closes the store at the end of its `with` block.
+
+    Attributes:
+        makes_vectors: Set by what runs for long: a thread makes vectors as soon as the memory is
+            used, where the settings ask for any.
+    """
 
     def __init__(
         self,
@@ -93,6 +98,7 @@ class App:
         self.settings = settings
         self.catalog = catalog
         self.now = now
+        self.makes_vectors = False
         self._on_internal_error = on_internal_error
 
     @property
@@ -165,7 +171,16 @@ class App:
         if self.settings.graph_file is not None:
             store = _open_database(self.settings.database, now=self.now, ids=self._ids)
             self._stack.callback(store.close)
-        return make_memory(store, memory_settings(self.settings), now=self.now, ids=self._ids)
+        memory = make_memory(
+            store,
+            memory_settings(self.settings),
+            now=self.now,
+            ids=self._ids,
+            vectors=_vectors_of(self.settings, in_background=self.makes_vectors),
+        )
+        if memory.vectors is not None:
+            self._stack.callback(memory.vectors.close)
+        return memory
 
     @cached_property
     def resources(self) -> "Resources":
@@ -270,7 +285,8 @@ def open_memory(settings: Settings, *, now: Clock = system_clock) -> "Generator[
 
     ids = make_ids(now)
     with closing(_open_database(settings.database, now=now, ids=ids)) as store:
-        yield make_memory(store, memory_settings(settings), now=now, ids=ids)
+        vectors = _vectors_of(settings, in_background=False)
+        yield make_memory(store, memory_settings(settings), now=now, ids=ids, vectors=vectors)
 
 
 def open_catalog(settings: Settings) -> "SchemaCatalog":

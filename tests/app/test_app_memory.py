@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from schemory.app import open_app, open_store
+from schemory.api import open_store
+from schemory.app import open_app
 from schemory.config import load_settings
 from schemory.errors import InvalidParamError, UnsupportedError
 from schemory.memory.inputs import NewEntry, ProjectRef, SearchRequest

@@ -10,7 +10,8 @@ from uuid import UUID
 import pytest
 
 import schemory
-from schemory.app import make_ids, open_store
+from schemory.api import open_store
+from schemory.app import make_ids
 from schemory.errors import InvalidParamError, SchemaFaultError, UnsupportedError
 from schemory.graph.inputs import NodeInput
 from schemory.model.schema import NodeSchema, Property

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from schemory.errors import InvalidParamError
 from schemory.model.jsonvalue import Json
 from schemory.tools.coerce import MAX_DEPTH, NO_JSON, as_kind, json_fault, parse_text
-from schemory.tools.validate import ANYTHING, NO_TEXT, check_arguments, expected_form, extended
+from schemory.tools.parts import ANYTHING, NO_TEXT
+from schemory.tools.validate import check_arguments, expected_form, extended
 
 NODE: Mapping[str, Json] = {
     "type": "object",

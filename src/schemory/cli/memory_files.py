@@ -21,7 +21,7 @@ from schemory.cli.output import Output, count_of
 from schemory.cli.progress import progress_bar
 from schemory.errors import UsageError
 from schemory.memory.audit_file import row_wire
-from schemory.tools.memory_transfer import CONFLICTS, FORMATS
+from schemory.tools.memory_specs import CONFLICTS, FORMATS
 
 if TYPE_CHECKING:
     from schemory.model.entry import AuditRow

@@ -1,28 +1,33 @@
 """Puts the tools together for one state of the schemas, as toolsets and profile say."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 from schemory.errors import Problem
 from schemory.model.frozen import dataclass, replace
 from schemory.model.jsonvalue import Json
-from schemory.tools.admin import ADMIN_SPECS
-from schemory.tools.bench import Bench, Spec, make_tool
-from schemory.tools.dynamic import VERBS, entity_tools
-from schemory.tools.lint import lint_tool
+from schemory.tools.admin_specs import ADMIN_SPECS
+from schemory.tools.late import late
+from schemory.tools.parts import VERBS
 from schemory.tools.profiles import Profile, chosen, wire_tool
 from schemory.tools.query_specs import QUERY_SPECS
 from schemory.tools.registry import Registry, Tool
-from schemory.tools.replies import Rephrase
-from schemory.tools.schema_tools import SCHEMA_SPECS
+from schemory.tools.schema_specs import SCHEMA_SPECS
+from schemory.tools.spec import Desk, Rephrase, Spec, make_tool
 from schemory.tools.static import STATIC_SPECS
-from schemory.tools.twins import TWIN_SPECS, generic_call
-from schemory.tools.validate import extended
+
+if TYPE_CHECKING:
+    from schemory.model.schema import NodeSchema
 
 GRAPH: Final = "graph"
 GRAPH_QUERY: Final = "graph_query"
 ADMIN: Final = "admin"
 DEFAULT_BUDGET: Final = 60_000
+
+# A start without schemas needs none of these.
+_entity_tools: "Callable[[Desk, NodeSchema], tuple[Tool, ...]]" = late("entity_tools:entity_tools")
+_lint_tool: "Callable[[Mapping[str, Json]], tuple[Problem, ...]]" = late("lint:lint_tool")
+_generic_call: Rephrase = late("twins:generic_call")
 
 _SPECS: Final[Mapping[str, Sequence[Spec]]] = {
     GRAPH: (*STATIC_SPECS, *SCHEMA_SPECS),
@@ -60,7 +65,6 @@ class Assembly:
     """The tools for one version of the catalog.
 
     Attributes:
-        accepted: What calls are checked against, by tool: also what is not advertised.
         listed: The wire form of all tools, sorted.
         faults: Why schemas that loaded bring no tools.
         profile: Full or compact, whichever is in force.
@@ -68,39 +72,39 @@ class Assembly:
 
     version: int
     registry: Registry
-    accepted: Mapping[str, Mapping[str, Json]]
     listed: tuple[Mapping[str, Json], ...]
     faults: tuple[Problem, ...]
     profile: Profile
     rephrase: Rephrase
 
 
-def assemble(bench: Bench, settings: ToolSettings, extra_tools: Iterable[Tool]) -> Assembly:
+def assemble(desk: Desk, settings: ToolSettings, extra_tools: Iterable[Tool]) -> Assembly:
     """Return the tools for the schemas as they are now."""
-    version = bench.catalog.version
-    schemas = bench.catalog.schemas()
+    version = desk.catalog.version
+    schemas = desk.catalog.schemas()
     specs = [spec for name in _SPECS if name in settings.all_toolsets for spec in _SPECS[name]]
     others = tuple(extra_tools)
     count = len(specs) + len(others)
     has_graph = GRAPH in settings.all_toolsets
     generated = len(VERBS) * len(schemas) if has_graph else 0
     profile = chosen(Profile(settings.profile), fixed=count, generated=generated)
-    rephrase = generic_call if profile is Profile.COMPACT else str
-    bench = replace(bench, rephrase=rephrase)
+    rephrase = _generic_call if profile is Profile.COMPACT else str
+    desk = replace(desk, rephrase=rephrase)
     if has_graph and profile is Profile.COMPACT:
+        from schemory.tools.twins import TWIN_SPECS  # noqa: PLC0415 (most lists are full)
+
         specs += TWIN_SPECS
     registry = Registry()
-    for tool in (*(make_tool(bench, spec) for spec in specs), *others):
+    for tool in (*(make_tool(desk, spec) for spec in specs), *others):
         registry.add(tool)
     faults: list[Problem] = []
     if has_graph and profile is Profile.FULL:
         for schema in schemas:
-            faults += _add_generated(registry, entity_tools(bench, schema))
+            faults += _add_generated(registry, _entity_tools(desk, schema))
     tools = tuple(registry.values())
     return Assembly(
         version=version,
         registry=registry,
-        accepted={tool.name: extended(tool.input_schema, tool.unadvertised) for tool in tools},
         listed=tuple(wire_tool(tool) for tool in tools),
         faults=tuple(faults),
         profile=profile,
@@ -110,7 +114,7 @@ def assemble(bench: Bench, settings: ToolSettings, extra_tools: Iterable[Tool]) 
 
 def _add_generated(registry: Registry, tools: Sequence[Tool]) -> list[Problem]:
     """Add a schema's tools, all or none; returns why not."""
-    problems = [problem for tool in tools for problem in lint_tool(wire_tool(tool))]
+    problems = [problem for tool in tools for problem in _lint_tool(wire_tool(tool))]
     taken = {name.casefold() for name in registry}
     problems += [
         Problem(code="INVALID_PARAM", path=f"$.{tool.name}", message="another tool has this name")

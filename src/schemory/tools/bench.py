@@ -1,7 +1,7 @@
-"""What every graph tool's handler works with, and the one way in which such a tool is made."""
+"""What every graph tool's handler works with."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final, TypeAlias, cast
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 from schemory.errors import InvalidParamError, Problem
 from schemory.graph.results import Author
@@ -11,18 +11,12 @@ from schemory.model.jsonvalue import Json, compact
 from schemory.model.text import nfc, text_fault
 from schemory.schemas.catalog import SchemaCatalog
 from schemory.tools.cursors import Cursors, Position
-from schemory.tools.registry import Call, Effect, Reply, Tool
-from schemory.tools.replies import Rephrase, Replies, output_schema
+from schemory.tools.parts import PROJECT_ARGUMENT
+from schemory.tools.registry import Call
+from schemory.tools.replies import Replies
+from schemory.tools.spec import Desk, Handler, Rephrase
 
-PROJECT_ARGUMENT: Final = "project_id"
 _MAX_PROJECT_CHARS = 200
-_PROJECT: Final[Mapping[str, Json]] = {
-    "type": "string",
-    "description": "Project whose graph is meant; default: the server's.",
-}
-
-SECRET_OVERRIDE: Final[Mapping[str, Json]] = {"allowSecret": {"type": "boolean"}}
-INFO: Final[Mapping[str, Json]] = {"includeInfo": {"type": "boolean"}}
 
 MAX_WHOLE = 1_000_000
 """No count or limit in arguments needs to be larger; the answer's size is bounded anyway."""
@@ -103,6 +97,30 @@ class Bench:
         return Cursors(self.signing_key)
 
 
+def bench_of(desk: Desk) -> Bench:
+    """Return what a call works with."""
+    graph = desk.open_graph()
+    return Bench(
+        graph=graph,
+        catalog=desk.catalog,
+        replies=Replies(desk.now),
+        budget=desk.budget,
+        takes_project=desk.takes_project,
+        signing_key=graph.store.cursor_key,
+        rephrase=desk.rephrase,
+    )
+
+
+def rehearse(desk: Desk, handle: Handler, call: Call) -> tuple[Problem, ...]:
+    """Return what the graph has against a call, without writing."""
+    bench = bench_of(desk)
+
+    def write(graph: KnowledgeGraph) -> None:
+        handle(replace(bench, graph=graph), call)
+
+    return bench.graph_for(call).rehearse(write)
+
+
 def not_yours(allowed: tuple[str, ...], *, takes_project: bool) -> InvalidParamError:
     """Return why a caller who is limited to some projects may not use another one."""
     message = "This caller may not use that project"
@@ -129,83 +147,6 @@ def _project_fault(text: str) -> str | None:
     if len(text) > _MAX_PROJECT_CHARS:
         return f"must have at most {_MAX_PROJECT_CHARS} characters"
     return text_fault(text)
-
-
-Handler: TypeAlias = Callable[[Bench, Call], Reply]
-Chooser: TypeAlias = Callable[[Mapping[str, Json]], Mapping[str, Json]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spec:
-    """A graph tool before it has anything to work with.
-
-    Attributes:
-        properties: The advertised arguments.
-        data: Properties of a success's `data`, for the output schema.
-        unadvertised: Laid over `properties` when calls are checked; see `Tool`.
-        chooses: Given the tool's whole input schema, returns `Tool.accepted`.
-        is_shared: The tool is about schemas, which all projects share: no `project_id`.
-        items: See `Tool`.
-    """
-
-    name: str
-    title: str
-    description: str
-    effect: Effect
-    handle: Handler
-    properties: Mapping[str, Json]
-    data: Mapping[str, Json]
-    required: Sequence[str] = ()
-    unadvertised: Mapping[str, Json] | None = None
-    chooses: Callable[[Mapping[str, Json]], Chooser] | None = None
-    toolset: str = "graph"
-    is_shared: bool = False
-    items: str = ""
-
-
-def make_tool(bench: Bench, spec: Spec) -> Tool:
-    """Return the tool that `spec` describes, working on `bench`."""
-    input_schema = root_schema(bench, spec.properties, spec.required, is_shared=spec.is_shared)
-    return Tool(
-        name=spec.name,
-        title=spec.title,
-        description=spec.description,
-        input_schema=input_schema,
-        output_schema=output_schema(spec.data),
-        effect=spec.effect,
-        toolset=spec.toolset,
-        handle=lambda call: spec.handle(bench, call),
-        unadvertised=spec.unadvertised or {},
-        accepted=spec.chooses(input_schema) if spec.chooses else None,
-        items=spec.items,
-        rehearse=lambda call: _rehearse(bench, spec, call),
-    )
-
-
-def _rehearse(bench: Bench, spec: Spec, call: Call) -> tuple[Problem, ...]:
-    def write(graph: KnowledgeGraph) -> None:
-        spec.handle(replace(bench, graph=graph), call)
-
-    return bench.graph_for(call).rehearse(write)
-
-
-def root_schema(
-    bench: Bench,
-    properties: Mapping[str, Json],
-    required: Sequence[str],
-    *,
-    is_shared: bool = False,
-) -> dict[str, Json]:
-    """Return an input schema's root; it takes `project_id` where other projects are allowed."""
-    own = dict(properties)
-    if bench.takes_project and not is_shared:
-        own[PROJECT_ARGUMENT] = _PROJECT
-    return {
-        "type": "object",
-        "properties": own,
-        "required": list(required),
-        "additionalProperties": False,
-    }
 
 
 def author_of(call: Call) -> Author:

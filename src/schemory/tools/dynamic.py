@@ -1,4 +1,4 @@
-"""The three tools that each schema brings: `add_<type>`, `update_<type>`, `delete_<type>`."""
+"""Handlers of the tools that schemas bring, and of their generic twins."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias, cast
@@ -6,100 +6,35 @@ from typing import Final, TypeAlias, cast
 from schemory.errors import InvalidParamError, Problem
 from schemory.model.jsonvalue import Json
 from schemory.model.schema import NodeSchema
-from schemory.schemas.input_schema import Verb, entity_schema
+from schemory.schemas.input_schema import Verb
 from schemory.schemas.plan import entity_name
-from schemory.schemas.texts import advertised
 from schemory.tools.bench import (
-    INFO,
-    PROJECT_ARGUMENT,
-    SECRET_OVERRIDE,
     Bench,
-    Chooser,
-    Spec,
     author_of,
     flag_of,
-    make_tool,
     whole_of,
 )
 from schemory.tools.coerce import NO_JSON, as_kind
+from schemory.tools.entity_tools import REVISION, UNADVERTISED
 from schemory.tools.graph import (
-    WRITTEN,
     deletion,
     shown_edges,
     shown_nodes,
     side_notes,
     write_reply,
 )
-from schemory.tools.registry import Call, Effect, Reply, Tool
+from schemory.tools.registry import Call, Reply
+from schemory.tools.spec import Chooser
 from schemory.tools.validate import Schema, place, properties_of
-from schemory.tools.wire import EDGES, NODES, TEXTS
-
-VERBS: Final[tuple[Verb, ...]] = ("add", "update", "delete")
-EFFECTS: Final[Mapping[Verb, Effect]] = {
-    "add": Effect.WRITE,
-    "update": Effect.WRITE,
-    "delete": Effect.DESTRUCTIVE,
-}
-_REVISION: Final = "expectedRevision"
-UNADVERTISED: Final[Mapping[Verb, Mapping[str, Json]]] = {
-    "add": {**SECRET_OVERRIDE, **INFO},
-    "update": {**SECRET_OVERRIDE, **INFO, _REVISION: {"type": "integer", "minimum": 0}},
-    "delete": {},
-}
-"""What the generated tools and the generic ones accept beside what they advertise."""
-
-ENTITY_DATA: Final[Mapping[Verb, Mapping[str, Json]]] = {
-    "add": {"nodes": NODES, "edges": EDGES, **WRITTEN},
-    "update": {"nodes": NODES, "edges": EDGES, "removedEdges": EDGES, **WRITTEN},
-    "delete": {
-        "deleted": TEXTS,
-        "notFound": TEXTS,
-        "edgesRemoved": {"type": "integer"},
-        **WRITTEN,
-    },
-}
 
 EntityVerb: TypeAlias = Callable[[Bench, Call, str, Mapping[str, Json], str], Reply]
 
 
-def entity_tools(bench: Bench, schema: NodeSchema) -> tuple[Tool, ...]:
-    """Return the three tools of `schema`."""
-    return tuple(make_tool(bench, _spec(schema, verb)) for verb in VERBS)
-
-
-def _spec(schema: NodeSchema, verb: Verb) -> Spec:
-    node_type = schema.node_type
-    words = node_type.replace("_", " ")
-
-    def handle(bench: Bench, call: Call) -> Reply:
-        wrapper = next(key for key in _wrappers(node_type, verb) if key in call.arguments)
-        entity = cast("Mapping[str, Json]", call.arguments[wrapper])
-        return ENTITY_VERBS[verb](bench, call, node_type, entity, f"$.{wrapper}")
-
-    return Spec(
-        name=f"{verb}_{node_type}",
-        title=f"{verb.capitalize()} {words}",
-        description=_description(schema, verb),
-        effect=EFFECTS[verb],
-        handle=handle,
-        properties={node_type: entity_schema(schema, verb)},
-        required=(node_type,),
-        chooses=lambda root: _choose_wrapper(root, schema, verb),
-        data=ENTITY_DATA[verb],
-        is_shared=node_type == PROJECT_ARGUMENT,
-    )
-
-
-def _description(schema: NodeSchema, verb: Verb) -> str:
-    node_type = schema.node_type
-    if verb == "add":
-        return advertised(schema.description) or f"Add a new node of type {node_type}."
-    if verb == "update":
-        return (
-            f"Change an existing {node_type}, found by name: only the properties given here "
-            "change, and null removes one."
-        )
-    return f"Delete one {node_type} by name, with all its edges."
+def handle(bench: Bench, call: Call, node_type: str, verb: Verb) -> Reply:
+    """Do what one of a schema's own tools is there for."""
+    wrapper = next(key for key in _wrappers(node_type, verb) if key in call.arguments)
+    entity = cast("Mapping[str, Json]", call.arguments[wrapper])
+    return ENTITY_VERBS[verb](bench, call, node_type, entity, f"$.{wrapper}")
 
 
 def _wrappers(node_type: str, verb: Verb) -> tuple[str, str]:
@@ -107,7 +42,7 @@ def _wrappers(node_type: str, verb: Verb) -> tuple[str, str]:
     return node_type, f"{verb}_{node_type}"
 
 
-def _choose_wrapper(root: Schema, schema: NodeSchema, verb: Verb) -> Chooser:
+def choose_wrapper(root: Schema, schema: NodeSchema, verb: Verb) -> Chooser:
     """Return what finds the wrapper; its inside is left to the schema's own rules."""
     wrappers = _wrappers(schema.node_type, verb)
     others = {key: part for key, part in properties_of(root).items() if key not in wrappers}
@@ -177,15 +112,15 @@ def _revision(
 ) -> tuple[int | None, Mapping[str, Json]]:
     """Return the expected revision, wherever it was given, and the entity without it."""
     schema = bench.catalog.get(node_type)
-    is_property = schema is not None and schema.find_property(_REVISION) is not None
-    if _REVISION not in entity or is_property:
-        return whole_of(call, _REVISION), entity
-    inside = as_kind("integer", entity[_REVISION])
+    is_property = schema is not None and schema.find_property(REVISION) is not None
+    if REVISION not in entity or is_property:
+        return whole_of(call, REVISION), entity
+    inside = as_kind("integer", entity[REVISION])
     if inside is NO_JSON:
-        message = f"{place(path)}.{_REVISION} must be an integer"
-        problem = Problem(code="INVALID_PARAM", path=f"{path}.{_REVISION}", message=message)
+        message = f"{place(path)}.{REVISION} must be an integer"
+        problem = Problem(code="INVALID_PARAM", path=f"{path}.{REVISION}", message=message)
         raise InvalidParamError(message, problems=[problem])
-    rest = {key: value for key, value in entity.items() if key != _REVISION}
+    rest = {key: value for key, value in entity.items() if key != REVISION}
     return cast("int", inside), rest
 
 

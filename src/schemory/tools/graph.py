@@ -1,7 +1,7 @@
 """Handlers of the eight static tools that write nodes, edges and metadata (graph.md §2)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Protocol, cast
+from typing import Protocol, cast
 
 from schemory.errors import Problem, error_for
 from schemory.graph.inputs import (
@@ -27,46 +27,9 @@ from schemory.tools.bench import (
 )
 from schemory.tools.fitting import counted, fitted
 from schemory.tools.registry import Call, Reply
-from schemory.tools.replies import MAX_PROBLEMS, PROBLEMS, problem_wire
+from schemory.tools.replies import MAX_PROBLEMS, problem_wire
 from schemory.tools.sifting import all_failures
-from schemory.tools.wire import STALE_LINES, TEXTS, edge_wire, node_wire
-
-WRITTEN: Final[Mapping[str, Json]] = {
-    "warnings": TEXTS,
-    "staleLines": STALE_LINES,
-    "truncated": {"type": "boolean"},
-    "omitted": {"type": "object", "properties": {}, "additionalProperties": True},
-}
-"""What any write may answer beside its items; `omitted` counts what the budget left out."""
-
-_TEXT: Final[Mapping[str, Json]] = {"type": "string"}
-
-
-def array_of(properties: Mapping[str, Json], required: Sequence[str]) -> dict[str, Json]:
-    """Return the schema of an array of such objects."""
-    item: dict[str, Json] = {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-    }
-    return {"type": "array", "items": item}
-
-
-def per_node(*lists: str) -> dict[str, Json]:
-    """Return the schema of an array with one object a node, which holds these lists of texts."""
-    properties: dict[str, Json] = {"nodeName": _TEXT, **dict.fromkeys(lists, TEXTS)}
-    return array_of(properties, list(properties))
-
-
-FAILED: Final = array_of(
-    {"index": {"type": "integer"}, "problems": PROBLEMS}, ["index", "problems"]
-)
-"""Items that `continueOnError` left out."""
-
-EDGE_KEYS: Final = array_of(
-    {"from": _TEXT, "to": _TEXT, "edgeType": _TEXT}, ["from", "to", "edgeType"]
-)
-"""Edges by what identifies them."""
+from schemory.tools.wire import edge_wire, node_wire
 
 
 class _Written(Protocol):

@@ -2,13 +2,9 @@
 
 from typing import Final
 
-from schemory.tools.memory_bench import MemoryBench, make_memory_tool
-from schemory.tools.memory_core import CORE_SPECS
-from schemory.tools.memory_lifecycle import LIFECYCLE_SPECS
-from schemory.tools.memory_listing import LISTING_SPECS
-from schemory.tools.memory_reading import READ_SPEC
-from schemory.tools.memory_search import SEARCH_SPECS
-from schemory.tools.memory_transfer import TRANSFER_SPECS
+from schemory.tools.memory_find_specs import LISTING_SPECS, SEARCH_SPECS
+from schemory.tools.memory_spec import MemoryDesk, make_memory_tool
+from schemory.tools.memory_specs import CORE_SPECS, LIFECYCLE_SPECS, READ_SPEC, TRANSFER_SPECS
 from schemory.tools.registry import Tool
 
 MEMORY_SPECS: Final = (
@@ -22,6 +18,6 @@ MEMORY_SPECS: Final = (
 """Every tool of the toolset `memory`."""
 
 
-def memory_tools(bench: MemoryBench) -> tuple[Tool, ...]:
-    """Return the memory tools, working on `bench`."""
-    return tuple(make_memory_tool(bench, spec) for spec in MEMORY_SPECS)
+def memory_tools(desk: MemoryDesk) -> tuple[Tool, ...]:
+    """Return the memory tools; their calls work on what `desk` opens."""
+    return tuple(make_memory_tool(desk, spec) for spec in MEMORY_SPECS)

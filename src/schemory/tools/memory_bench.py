@@ -1,36 +1,22 @@
-"""What every memory tool's handler works with, and the one way in which such a tool is made."""
+"""What every memory tool's handler works with."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 from schemory.errors import InvalidCursorError, InvalidParamError, Problem
 from schemory.memory.inputs import CROSS_PROJECT, ProjectRef, Refused
 from schemory.model.author import Author
 from schemory.model.entry import Status
 from schemory.model.frozen import dataclass
-from schemory.model.jsonvalue import Json, compact
+from schemory.model.jsonvalue import compact
 from schemory.tools.cursors import CURSOR_ARGUMENT, Cursors, Position
-from schemory.tools.memory_replies import memory_output_schema
-from schemory.tools.registry import Call, Confirmation, Effect, Family, Reply, Tool
+from schemory.tools.memory_parts import ANY_STATUS
+from schemory.tools.memory_spec import MemoryDesk
+from schemory.tools.registry import Call
 
 if TYPE_CHECKING:
     from schemory.memory.service import ProjectMemory
 
-TOOLSET: Final = "memory"
-ANY_STATUS: Final = "any"
-
-TEXT: Final[Mapping[str, Json]] = {"type": "string"}
-FLAG: Final[Mapping[str, Json]] = {"type": "boolean"}
-WHOLE: Final[Mapping[str, Json]] = {"type": "integer"}
-COUNT: Final[Mapping[str, Json]] = {"type": "integer", "minimum": 1}
-TEXTS: Final[Mapping[str, Json]] = {"type": "array", "items": TEXT}
-ALLOW_SECRET: Final[Mapping[str, Json]] = {"allow_secret": FLAG}
-"""Accepted and told by the refusal, but not advertised: it is no habit to have."""
-
-_PROJECT: Final[Mapping[str, Json]] = {
-    "project_path": {"type": "string", "description": "Absolute path of your working folder."},
-    "project_id": TEXT,
-}
 _CURSOR_MESSAGE = "cursor does not belong to this call: it was changed, or the arguments were"
 _CURSOR_HINT = (
     "Repeat the call with exactly the arguments of its first page and the next_cursor of the last "
@@ -39,18 +25,8 @@ _CURSOR_HINT = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryBench:
-    """The parts that handlers use.
-
-    Attributes:
-        open_memory: Returns the memory; asked by the first call, so that listing tools opens none.
-        budget: Most UTF-8 bytes of an answer; 0 = no bound.
-        graph_facts: What `memory_status` tells of the graph half; None = it is not served.
-    """
-
-    open_memory: "Callable[[], ProjectMemory]"
-    budget: int
-    graph_facts: Callable[[Call], Mapping[str, Json]] | None = None
+class MemoryBench(MemoryDesk):
+    """The parts that handlers use."""
 
     @property
     def memory(self) -> "ProjectMemory":
@@ -91,81 +67,25 @@ class MemoryBench:
         return Cursors(self.memory.store.cursor_key)
 
 
+def bench_of(desk: MemoryDesk) -> MemoryBench:
+    """Return what a call works with."""
+    if isinstance(desk, MemoryBench):
+        return desk
+    return MemoryBench(
+        open_memory=desk.open_memory, budget=desk.budget, graph_facts=desk.graph_facts
+    )
+
+
+def record_refusal(desk: MemoryDesk, operation: str, call: Call) -> None:
+    """Have the audit tell of a call that broke the schema."""
+    told = Refused(operation=operation, arguments=call.arguments)
+    memory = desk.open_memory()
+    memory.record_refusal(_loose_ref(call), told, by=author_of(call))
+
+
 def _space(call: Call, project_id: str | None) -> str:
     """Return whose listing it is: a cursor is no use to another principal or in another project."""
     return compact([call.caller.principal, project_id])
-
-
-Handler: TypeAlias = Callable[[MemoryBench, Call], Reply]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Confirming:
-    """A `Confirmation` before it has anything to work with."""
-
-    argument: str
-    title: str
-    question: Callable[[MemoryBench, Call], str | None]
-
-    def on(self, bench: MemoryBench) -> Confirmation:
-        """Return it, working on `bench`."""
-        return Confirmation(
-            argument=self.argument,
-            title=self.title,
-            question=lambda call: self.question(bench, call),
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemorySpec:
-    """A memory tool before it has anything to work with.
-
-    Attributes:
-        properties: The advertised arguments beside the project's two.
-        output: Properties of a success, beside those that every success has.
-        unadvertised: Laid over `properties` when calls are checked; see `Tool`.
-    """
-
-    name: str
-    title: str
-    description: str
-    effect: Effect
-    handle: Handler
-    properties: Mapping[str, Json]
-    output: Mapping[str, Json]
-    required: Sequence[str] = ()
-    unadvertised: Mapping[str, Json] | None = None
-    is_long: bool = False
-    confirming: Confirming | None = None
-
-
-def make_memory_tool(bench: MemoryBench, spec: MemorySpec) -> Tool:
-    """Return the tool that `spec` describes, working on `bench`."""
-
-    def refused(call: Call) -> None:
-        told = Refused(operation=spec.name, arguments=call.arguments)
-        bench.memory.record_refusal(_loose_ref(call), told, by=author_of(call))
-
-    return Tool(
-        name=spec.name,
-        title=spec.title,
-        description=spec.description,
-        input_schema={
-            "type": "object",
-            "properties": {**spec.properties, **_PROJECT},
-            "required": list(spec.required),
-            "additionalProperties": False,
-        },
-        output_schema=memory_output_schema(spec.output),
-        effect=spec.effect,
-        toolset=TOOLSET,
-        family=Family.MEMORY,
-        handle=lambda call: spec.handle(bench, call),
-        unadvertised=spec.unadvertised or {},
-        refused=None if spec.effect is Effect.READ else refused,
-        is_long=spec.is_long,
-        confirmation=spec.confirming.on(bench) if spec.confirming else None,
-    )
 
 
 def ref_of(call: Call) -> ProjectRef:

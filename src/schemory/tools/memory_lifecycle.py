@@ -1,21 +1,11 @@
 """Tools that change what an entry stands for: retire, restore, delete, and mend the index."""
 
-from collections.abc import Callable, Mapping
-from typing import Final
-
 from schemory.memory.inputs import ReadRequest
 from schemory.memory.results import StatusChanged
 from schemory.model.jsonvalue import Json
 from schemory.tools.fitting import counted
 from schemory.tools.memory_bench import (
-    ALLOW_SECRET,
-    FLAG,
-    TEXT,
-    TEXTS,
-    WHOLE,
-    Confirming,
     MemoryBench,
-    MemorySpec,
     author_of,
     flag_of,
     optional_text,
@@ -25,19 +15,11 @@ from schemory.tools.memory_bench import (
 from schemory.tools.memory_replies import memory_reply, success_data, with_warnings
 from schemory.tools.memory_text import person_text
 from schemory.tools.memory_wire import present
-from schemory.tools.registry import Call, Effect, Reply
-
-_ENTRY_ID: Final[Mapping[str, Json]] = {"entry_id": TEXT}
-_CHANGED: Final[Mapping[str, Json]] = {
-    "entry_id": TEXT,
-    "previous_status": TEXT,
-    "status": TEXT,
-    "invalidated_at": TEXT,
-    "changed": FLAG,
-}
+from schemory.tools.registry import Call, Reply
 
 
-def _invalidate_entry(bench: MemoryBench, call: Call) -> Reply:
+def invalidate_entry(bench: MemoryBench, call: Call) -> Reply:
+    """Mark an entry as no longer true."""
     return _status_reply(
         bench.memory.invalidate_entry(
             ref_of(call),
@@ -49,12 +31,14 @@ def _invalidate_entry(bench: MemoryBench, call: Call) -> Reply:
     )
 
 
-def _archive_entry(bench: MemoryBench, call: Call) -> Reply:
+def archive_entry(bench: MemoryBench, call: Call) -> Reply:
+    """Put an entry away."""
     archive = bench.memory.archive_entry
     return _status_reply(archive(ref_of(call), text_of(call, "entry_id"), by=author_of(call)))
 
 
-def _restore_entry(bench: MemoryBench, call: Call) -> Reply:
+def restore_entry(bench: MemoryBench, call: Call) -> Reply:
+    """Make an entry active again."""
     restore = bench.memory.restore_entry
     return _status_reply(restore(ref_of(call), text_of(call, "entry_id"), by=author_of(call)))
 
@@ -75,7 +59,8 @@ def _status_reply(result: StatusChanged) -> Reply:
     return memory_reply(success_data(result, data, with_project=True), text)
 
 
-def _delete_entry(bench: MemoryBench, call: Call) -> Reply:
+def delete_entry(bench: MemoryBench, call: Call) -> Reply:
+    """Remove an entry for good."""
     deleted = bench.memory.delete_entry(
         ref_of(call),
         text_of(call, "entry_id"),
@@ -95,7 +80,7 @@ def _delete_entry(bench: MemoryBench, call: Call) -> Reply:
     return memory_reply(structured, with_warnings(text, deleted.warnings))
 
 
-def _delete_question(bench: MemoryBench, call: Call) -> str | None:
+def delete_question(bench: MemoryBench, call: Call) -> str | None:
     """Return what a person reads before an entry is gone; None where the call says it is meant."""
     if flag_of(call, "confirm"):
         return None
@@ -117,63 +102,9 @@ def _delete_question(bench: MemoryBench, call: Call) -> str | None:
     )
 
 
-def _rebuild_index(bench: MemoryBench, call: Call) -> Reply:
+def rebuild_index(bench: MemoryBench, call: Call) -> Reply:
+    """Make the project's search index anew."""
     rebuilt = bench.memory.rebuild_index(ref_of(call), by=author_of(call))
     text = f"The search index is new; it holds {rebuilt.indexed} entries."
     structured = success_data(rebuilt, {"indexed": rebuilt.indexed}, with_project=True)
     return memory_reply(structured, with_warnings(text, rebuilt.warnings))
-
-
-def _status_spec(
-    verb: str,
-    description: str,
-    handle: Callable[[MemoryBench, Call], Reply],
-    *,
-    takes_reason: bool = False,
-) -> MemorySpec:
-    return MemorySpec(
-        name=f"memory_{verb}_entry",
-        title=f"{verb.title()} an entry",
-        description=description,
-        effect=Effect.WRITE,
-        handle=handle,
-        properties={**_ENTRY_ID, **({"reason": TEXT} if takes_reason else {})},
-        required=("entry_id",),
-        unadvertised=ALLOW_SECRET if takes_reason else None,
-        output=_CHANGED,
-    )
-
-
-LIFECYCLE_SPECS: Final = (
-    _status_spec(
-        "invalidate",
-        "Mark an entry as no longer true; it stays readable. Better than deleting.",
-        _invalidate_entry,
-        takes_reason=True,
-    ),
-    _status_spec("archive", "Put away an entry that is true but no longer needed.", _archive_entry),
-    _status_spec("restore", "Make an invalidated or archived entry active again.", _restore_entry),
-    MemorySpec(
-        name="memory_delete_entry",
-        title="Delete an entry for good",
-        description="Remove an entry and every trace of its text. Needs confirm true.",
-        effect=Effect.DESTRUCTIVE,
-        handle=_delete_entry,
-        properties={**_ENTRY_ID, "confirm": FLAG},
-        required=("entry_id",),
-        output={"entry_id": TEXT, "links_removed": WHOLE, "restored": TEXTS},
-        confirming=Confirming(
-            argument="confirm", title="Yes, delete it", question=_delete_question
-        ),
-    ),
-    MemorySpec(
-        name="memory_rebuild_index",
-        title="Rebuild the search index",
-        description="Build the project's search index anew, when a warning asks for it.",
-        effect=Effect.WRITE,
-        handle=_rebuild_index,
-        properties={},
-        output={"indexed": WHOLE},
-    ),
-)
-"""The tools that change what an entry stands for."""

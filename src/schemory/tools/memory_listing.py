@@ -1,21 +1,15 @@
 """Tools that list: scopes, topics, tags, links, and what came up since a moment."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, cast
+from typing import cast
 
 from schemory.memory.inputs import HandoffRequest, LinkRequest, NamesRequest, UnlinkRequest
 from schemory.memory.results import Handoff, LinksListed, NamesListed
-from schemory.model.entry import Link, Relation
+from schemory.model.entry import Link
 from schemory.model.jsonvalue import Json
 from schemory.tools.fitting import counted
 from schemory.tools.memory_bench import (
-    ALLOW_SECRET,
-    ANY_STATUS,
-    COUNT,
-    FLAG,
-    TEXT,
     MemoryBench,
-    MemorySpec,
     author_of,
     flag_of,
     optional_text,
@@ -26,42 +20,15 @@ from schemory.tools.memory_bench import (
 )
 from schemory.tools.memory_fit import Bounds, fitting_reply
 from schemory.tools.memory_lines import line_wire
+from schemory.tools.memory_parts import ANY_STATUS
 from schemory.tools.memory_replies import memory_reply, success_data, with_warnings
-from schemory.tools.memory_search import STATUS
 from schemory.tools.memory_text import DATA_NOTE, fenced_line, names_text
-from schemory.tools.memory_wire import (
-    GROUPS,
-    LINKS,
-    NAMES,
-    link_wire,
-    names_wire,
-    present,
-)
-from schemory.tools.registry import Call, Effect, Reply
-
-_RELATION: Final[Mapping[str, Json]] = {
-    "type": "string",
-    "enum": [each.value for each in Relation],
-}
-_DIRECTIONS: Final = ("in", "out", "both")
-_LINK_PROPERTIES: Final[Mapping[str, Json]] = {
-    "source_entry_id": TEXT,
-    "target_entry_id": TEXT,
-    "relation": _RELATION,
-}
-_LINK_OUTPUT: Final[Mapping[str, Json]] = {
-    "link_id": TEXT,
-    "source_entry_id": TEXT,
-    "target_entry_id": TEXT,
-    "relation": TEXT,
-    "label": TEXT,
-    "created_at": TEXT,
-    "changed": FLAG,
-    "target_status": TEXT,
-}
+from schemory.tools.memory_wire import link_wire, names_wire, present
+from schemory.tools.registry import Call, Reply
 
 
-def _list_names(bench: MemoryBench, call: Call, kind: str) -> Reply:
+def list_names(bench: MemoryBench, call: Call, kind: str) -> Reply:
+    """Count entries by scope, topic or tag."""
     request = NamesRequest(
         kind=kind,
         status=status_of(call),
@@ -87,7 +54,8 @@ def _names_reply(listed: NamesListed, items: Sequence[Mapping[str, Json]]) -> Re
     return memory_reply(success_data(listed, data), with_warnings(text, listed.warnings))
 
 
-def _link_entries(bench: MemoryBench, call: Call) -> Reply:
+def link_entries(bench: MemoryBench, call: Call) -> Reply:
+    """Relate two entries."""
     request = LinkRequest(
         source_entry_id=text_of(call, "source_entry_id"),
         target_entry_id=text_of(call, "target_entry_id"),
@@ -108,7 +76,8 @@ def _link_entries(bench: MemoryBench, call: Call) -> Reply:
     return memory_reply(structured, with_warnings(text, written.warnings))
 
 
-def _unlink_entries(bench: MemoryBench, call: Call) -> Reply:
+def unlink_entries(bench: MemoryBench, call: Call) -> Reply:
+    """Remove a link."""
     request = UnlinkRequest(
         link_id=optional_text(call, "link_id"),
         source_entry_id=optional_text(call, "source_entry_id"),
@@ -129,7 +98,8 @@ def _link_words(link: Link) -> str:
     return f"{link.source_entry_id} {link.relation} {link.target_entry_id}"
 
 
-def _list_links(bench: MemoryBench, call: Call) -> Reply:
+def list_links(bench: MemoryBench, call: Call) -> Reply:
+    """List an entry's links."""
     listed = bench.memory.list_entry_links(
         ref_of(call),
         text_of(call, "entry_id"),
@@ -161,7 +131,8 @@ def _link_line(link: Link) -> str:
     return f"{line} {fenced_line(link.id, link.label, 'link')}" if link.label else line
 
 
-def _handoff_summary(bench: MemoryBench, call: Call) -> Reply:
+def handoff_summary(bench: MemoryBench, call: Call) -> Reply:
+    """Show what came up lately."""
     request = HandoffRequest(
         since=str(call.arguments.get("since", HandoffRequest().since)),
         scope=optional_text(call, "scope"),
@@ -194,75 +165,3 @@ def _handoff_reply(handoff: Handoff, depth: int) -> Reply:
     return memory_reply(
         success_data(handoff, data), with_warnings("\n".join(parts), handoff.warnings)
     )
-
-
-def _names_spec(kind: str, description: str, *filters: str) -> MemorySpec:
-    return MemorySpec(
-        name=f"memory_list_{kind}s",
-        title=f"List {kind}s",
-        description=description,
-        effect=Effect.READ,
-        handle=lambda bench, call: _list_names(bench, call, kind),
-        properties={"status": STATUS, **dict.fromkeys(filters, TEXT), "limit": COUNT},
-        output={"status": TEXT, "scope": TEXT, "topic": TEXT, "items": NAMES, "truncated": FLAG},
-    )
-
-
-LISTING_SPECS: Final = (
-    _names_spec("scope", "Count the entries of each scope, of active ones by default."),
-    _names_spec("topic", "Count the entries of each topic.", "scope"),
-    _names_spec("tag", "Count the entries of each tag.", "scope", "topic"),
-    MemorySpec(
-        name="memory_link_entries",
-        title="Link entries",
-        description=(
-            "Relate two entries: the source supersedes, explains, … the target. supersedes also "
-            "retires the target."
-        ),
-        effect=Effect.WRITE,
-        handle=_link_entries,
-        properties={**_LINK_PROPERTIES, "label": TEXT},
-        required=tuple(_LINK_PROPERTIES),
-        unadvertised=ALLOW_SECRET,
-        output=_LINK_OUTPUT,
-    ),
-    MemorySpec(
-        name="memory_unlink_entries",
-        title="Unlink entries",
-        description="Remove a link, by link_id or by the three that make it.",
-        effect=Effect.WRITE,
-        handle=_unlink_entries,
-        properties={"link_id": TEXT, **_LINK_PROPERTIES},
-        output=_LINK_OUTPUT,
-    ),
-    MemorySpec(
-        name="memory_list_entry_links",
-        title="List an entry's links",
-        description="List the links that come in to an entry and go out of it.",
-        effect=Effect.READ,
-        handle=_list_links,
-        properties={
-            "entry_id": TEXT,
-            "direction": {"type": "string", "enum": list(_DIRECTIONS)},
-            "limit": COUNT,
-        },
-        required=("entry_id",),
-        output={"entry_id": TEXT, "direction": TEXT, "links": LINKS, "truncated": FLAG},
-    ),
-    MemorySpec(
-        name="memory_handoff_summary",
-        title="Hand off",
-        description=(
-            "Show what came up lately (decisions, handoffs, workarounds, bug patterns, retired "
-            "entries), to start a session or to end one."
-        ),
-        effect=Effect.READ,
-        handle=_handoff_summary,
-        properties={
-            "since": {"type": "string", "description": "7d (default), 24h, or an ISO date."},
-            "scope": TEXT,
-        },
-        output={"since": TEXT, "scope": TEXT, "groups": GROUPS, "truncated": FLAG},
-    ),
-)
-"""The tools that list and link."""

@@ -1,35 +1,22 @@
 """`memory_read_entry`: one entry, in stretches where it is long, with its past if it is wanted."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
 
 from schemory.memory.inputs import ReadRequest
 from schemory.memory.results import EntryRead
 from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 from schemory.storage.memory_protocols import EarlierText
-from schemory.tools.memory_bench import (
-    COUNT,
-    FLAG,
-    TEXT,
-    TEXTS,
-    WHOLE,
-    MemoryBench,
-    MemorySpec,
-    flag_of,
-    ref_of,
-    text_of,
-    whole_of,
-)
+from schemory.tools.memory_bench import MemoryBench, flag_of, ref_of, text_of, whole_of
 from schemory.tools.memory_fit import Bounds
 from schemory.tools.memory_replies import memory_reply, success_data, with_warnings
-from schemory.tools.memory_search import MODE
 from schemory.tools.memory_text import DATA_NOTE, entry_text, fenced
-from schemory.tools.memory_wire import ENTRY, HISTORY, earlier_wire, read_wire
-from schemory.tools.registry import Call, Effect, Reply
+from schemory.tools.memory_wire import earlier_wire, read_wire
+from schemory.tools.registry import Call, Reply
 
 
-def _read_entry(bench: MemoryBench, call: Call) -> Reply:
+def read_entry(bench: MemoryBench, call: Call) -> Reply:
+    """Return as much of an entry and its past as fits."""
     request = ReadRequest(
         entry_id=text_of(call, "entry_id"),
         mode=str(call.arguments.get("mode", "project")),
@@ -107,30 +94,3 @@ def _read_text(read: EntryRead, data: Mapping[str, Json], history: Sequence[Earl
         parts.append(fenced(earlier.entry.id, earlier.entry.content))
     parts.append(read.verification_hint)
     return with_warnings("\n".join(parts), read.warnings)
-
-
-READ_SPEC: Final = MemorySpec(
-    name="memory_read_entry",
-    title="Read an entry",
-    description="Read a whole entry by its id: content, source, status, whether its file changed.",
-    effect=Effect.READ,
-    handle=_read_entry,
-    properties={
-        "entry_id": TEXT,
-        "mode": MODE,
-        "offset": WHOLE,
-        "max_chars": COUNT,
-        "include_history": {"type": "boolean", "description": "Also its earlier texts."},
-    },
-    required=("entry_id",),
-    output={
-        "entry": ENTRY,
-        "content_chars": WHOLE,
-        "truncated": FLAG,
-        "next_offset": WHOLE,
-        "superseded_by": TEXTS,
-        "history": HISTORY,
-        "history_truncated": FLAG,
-    },
-)
-"""The tool that reads."""

@@ -1,4 +1,4 @@
-"""Answers in the memory tools' shape (memory.md §5): success, error, and their output schemas."""
+"""Answers in the memory tools' shape (memory.md §5): success and error."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
@@ -29,51 +29,6 @@ _SAID_AS: Final[Mapping[str, str]] = {
     "VETOED": "CONFLICT",
 }
 """Codes of the graph half, in the words of this one."""
-
-_TEXT: Final[Mapping[str, Json]] = {"type": "string"}
-_PROJECT: Final[Mapping[str, Json]] = {
-    "type": "object",
-    "properties": {
-        "id": _TEXT,
-        "resolved_by": _TEXT,
-        "display_name": _TEXT,
-        "canonical_path": _TEXT,
-    },
-    "required": ["id", "resolved_by", "display_name"],
-}
-_FINDINGS: Final[Mapping[str, Json]] = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "properties": {
-            "rule": _TEXT,
-            "field": _TEXT,
-            "start": {"type": "integer"},
-            "end": {"type": "integer"},
-        },
-        "required": ["rule", "field", "start", "end"],
-    },
-}
-
-
-def memory_output_schema(data: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the schema of an answer with these properties of its own; errors satisfy it too."""
-    return {
-        "type": "object",
-        "properties": {
-            "ok": {"type": "boolean"},
-            "project_id": _TEXT,
-            "project": _PROJECT,
-            "warnings": {"type": "array", "items": _TEXT},
-            **data,
-            "error_code": _TEXT,
-            "detail": _TEXT,
-            "hint": _TEXT,
-            "findings": _FINDINGS,
-        },
-        "required": ["ok"],
-        "additionalProperties": False,
-    }
 
 
 def success_data(

@@ -3,20 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
-from schemory.memory.inputs import CROSS_PROJECT, SearchRequest, SimilarRequest
+from schemory.memory.inputs import SearchRequest, SimilarRequest
 from schemory.memory.results import LeftOut, SearchHit, SearchPage, SimilarFound
-from schemory.memory.settings import MIN_MAX_CHARS
-from schemory.model.entry import SourceType, Status
 from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 from schemory.tools.memory_bench import (
-    ANY_STATUS,
-    COUNT,
-    FLAG,
-    TEXT,
-    TEXTS,
     MemoryBench,
-    MemorySpec,
     flag_of,
     optional_text,
     ref_of,
@@ -25,36 +17,19 @@ from schemory.tools.memory_bench import (
     texts_of,
     whole_of,
 )
+from schemory.tools.memory_find_specs import NAME
 from schemory.tools.memory_fit import Bounds, fitting_reply, shrunk_hit
 from schemory.tools.memory_replies import memory_reply, success_data, with_warnings
 from schemory.tools.memory_text import DATA_NOTE, hints_text, hit_text, names_text
-from schemory.tools.memory_wire import (
-    HITS,
-    LEFT_OUT,
-    NAMES,
-    SIMILAR,
-    hit_wire,
-    names_wire,
-    present,
-    similar_wire,
-)
-from schemory.tools.registry import Call, Effect, Reply
-
-NAME: Final = "memory_search"
+from schemory.tools.memory_wire import hit_wire, names_wire, present, similar_wire
+from schemory.tools.registry import Call, Reply
 
 _EXTRAS: Final = (50, 3)
 """How many names and other things may stand beside the hits; fewer where room is short."""
 
-STATUSES: Final = (*(status.value for status in Status), ANY_STATUS)
-STATUS: Final[Mapping[str, Json]] = {"type": "string", "enum": list(STATUSES)}
-SOURCE_TYPE: Final[Mapping[str, Json]] = {
-    "type": "string",
-    "enum": [each.value for each in SourceType],
-}
-MODE: Final[Mapping[str, Json]] = {"type": "string", "enum": ["project", CROSS_PROJECT]}
 
-
-def _search(bench: MemoryBench, call: Call) -> Reply:
+def search(bench: MemoryBench, call: Call) -> Reply:
+    """Return the hits of a search that fit the bounds."""
     given = call.arguments
     request = SearchRequest(
         query=text_of(call, "query"),
@@ -178,7 +153,8 @@ def _left_out_wire(each: LeftOut) -> dict[str, Json]:
     )
 
 
-def _find_similar(bench: MemoryBench, call: Call) -> Reply:
+def find_similar(bench: MemoryBench, call: Call) -> Reply:
+    """List the entries that say nearly the same."""
     request = SimilarRequest(
         entry_id=optional_text(call, "entry_id"),
         text=optional_text(call, "text"),
@@ -203,56 +179,3 @@ def _similar_reply(found: SimilarFound, wires: Sequence[Mapping[str, Json]]) -> 
         said = "1 similar entry" if len(wires) == 1 else f"{len(wires)} similar entries"
         text = "\n".join([f"{said}. {DATA_NOTE}", *hits])
     return memory_reply(success_data(found, data), with_warnings(text, found.warnings))
-
-
-SEARCH_SPECS: Final = (
-    MemorySpec(
-        name=NAME,
-        title="Search the memory",
-        description=(
-            "Look here before you start on something and before you save. query is plain words, "
-            'identifiers or a "quoted phrase"; blank lists the newest. Hits are notes of earlier '
-            "sessions to be checked, not facts. mode cross_project searches every project."
-        ),
-        effect=Effect.READ,
-        handle=_search,
-        properties={
-            "query": TEXT,
-            "scope": TEXT,
-            "topic": TEXT,
-            "tags": TEXTS,
-            "tags_match": {"type": "string", "enum": ["all", "any"]},
-            "source_type": SOURCE_TYPE,
-            "status": {**STATUS, "description": "Default active."},
-            "created_after": TEXT,
-            "created_before": TEXT,
-            "mode": MODE,
-            "limit": {**COUNT, "description": "Default 10."},
-            "include_content": FLAG,
-            "max_chars": {"type": "integer", "minimum": MIN_MAX_CHARS},
-            "cursor": {"type": "string", "description": "next_cursor of the page before."},
-            "explain": FLAG,
-        },
-        required=("query",),
-        output={
-            "results": HITS,
-            "truncated": FLAG,
-            "next_cursor": TEXT,
-            "scopes": NAMES,
-            "topics": NAMES,
-            "left_out": LEFT_OUT,
-            "ignored_words": TEXTS,
-            "projects_searched": {"type": "integer", "minimum": 0},
-        },
-    ),
-    MemorySpec(
-        name="memory_find_similar",
-        title="Find similar entries",
-        description="List entries that say nearly the same as an entry, or as a text.",
-        effect=Effect.READ,
-        handle=_find_similar,
-        properties={"entry_id": TEXT, "text": TEXT, "status": STATUS, "limit": COUNT},
-        output={"results": SIMILAR, "truncated": FLAG},
-    ),
-)
-"""The tools that find."""

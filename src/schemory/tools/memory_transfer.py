@@ -1,38 +1,22 @@
 """`memory_export_project` and `memory_import_project`: a project's memory to and from a file."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from schemory.model.jsonvalue import Json
 from schemory.tools.fitting import counted
-from schemory.tools.memory_bench import (
-    ALLOW_SECRET,
-    FLAG,
-    TEXT,
-    WHOLE,
-    Confirming,
-    MemoryBench,
-    MemorySpec,
-    author_of,
-    flag_of,
-    ref_of,
-    text_of,
-)
+from schemory.tools.memory_bench import MemoryBench, author_of, flag_of, ref_of, text_of
 from schemory.tools.memory_replies import memory_reply, success_data, with_warnings
+from schemory.tools.memory_specs import CONFLICTS, COUNTED, FORMATS, INCLUDED
 from schemory.tools.memory_text import person_text
 from schemory.tools.memory_wire import present
-from schemory.tools.registry import Call, Effect, Reply
+from schemory.tools.registry import Call, Reply
 
 if TYPE_CHECKING:
     from schemory.transfer.memory.options import ExportReport, ImportReport
 
-FORMATS: Final = ("json", "zip", "jsonl")
-CONFLICTS: Final = ("fail", "merge", "replace")
-_INCLUDED: Final = ("include_archived", "include_invalidated", "include_superseded")
-_COUNTS: Final = ("inserted", "updated", "unchanged", "skipped", "links", "removed")
 
-
-def _export_project(bench: MemoryBench, call: Call) -> Reply:
+def export_project(bench: MemoryBench, call: Call) -> Reply:
+    """Write a project's memory to a file."""
     from schemory.transfer.memory.export import (  # noqa: PLC0415 (only for transfers)
         export_project,
     )
@@ -43,7 +27,7 @@ def _export_project(bench: MemoryBench, call: Call) -> Reply:
 
     options = ExportOptions(
         format=ExportFormat(str(call.arguments.get("format", FORMATS[0]))),
-        **{key: flag_of(call, key) for key in (*_INCLUDED, "overwrite")},
+        **{key: flag_of(call, key) for key in (*INCLUDED, "overwrite")},
     )
     report = export_project(
         bench.memory,
@@ -74,7 +58,8 @@ def _export_reply(report: "ExportReport") -> Reply:
     return memory_reply(structured, with_warnings(text, report.warnings))
 
 
-def _import_project(bench: MemoryBench, call: Call) -> Reply:
+def import_project(bench: MemoryBench, call: Call) -> Reply:
+    """Read a file into a project's memory."""
     from schemory.transfer.memory.importer import (  # noqa: PLC0415 (only for transfers)
         import_project,
     )
@@ -99,7 +84,7 @@ def _import_project(bench: MemoryBench, call: Call) -> Reply:
     return _import_reply(report)
 
 
-def _replace_question(bench: MemoryBench, call: Call) -> str | None:
+def replace_question(bench: MemoryBench, call: Call) -> str | None:
     """Return what a person reads before an import takes the place of what is there."""
     is_replacing = call.arguments.get("on_conflict") == "replace"
     if not is_replacing or flag_of(call, "confirm_replace") or flag_of(call, "dry_run"):
@@ -118,7 +103,7 @@ def _replace_question(bench: MemoryBench, call: Call) -> str | None:
 
 
 def _import_reply(report: "ImportReport") -> Reply:
-    counts: dict[str, Json] = {key: getattr(report.counts, key) for key in _COUNTS}
+    counts: dict[str, Json] = {key: getattr(report.counts, key) for key in COUNTED}
     data = present(
         {
             "import_path": report.path,
@@ -137,67 +122,3 @@ def _import_reply(report: "ImportReport") -> Reply:
         text += f" What was there before is in {report.backup_path}."
     structured = success_data(report, data, with_project=True)
     return memory_reply(structured, with_warnings(text, report.warnings))
-
-
-def _words(*allowed: str) -> Mapping[str, Json]:
-    return {"type": "string", "enum": list(allowed)}
-
-
-def _counts_schema(*names: str) -> Mapping[str, Json]:
-    return {"type": "object", "properties": dict.fromkeys(names, WHOLE), "required": []}
-
-
-TRANSFER_SPECS: Final = (
-    MemorySpec(
-        name="memory_export_project",
-        title="Export a project's memory",
-        description=(
-            "Write a project's entries, tags and links to a file in the project or an allowed "
-            "root. Active entries always, others if asked for. jsonl diffs well in git."
-        ),
-        effect=Effect.WRITE,
-        handle=_export_project,
-        properties={
-            "save_path": TEXT,
-            "format": _words(*FORMATS),
-            **dict.fromkeys((*_INCLUDED, "overwrite"), FLAG),
-        },
-        required=("save_path",),
-        is_long=True,
-        output={
-            **dict.fromkeys(("save_path", "format", "sha256"), TEXT),
-            **dict.fromkeys(("entries", "tags", "links", "size_bytes"), WHOLE),
-            "left_out": _counts_schema("superseded", "invalidated", "archived"),
-        },
-    ),
-    MemorySpec(
-        name="memory_import_project",
-        title="Import a project's memory",
-        description=(
-            "Read an export into a project, all of it or nothing. on_conflict: fail (default), "
-            "merge, or replace, which needs confirm_replace and makes a backup first. dry_run "
-            "only counts."
-        ),
-        effect=Effect.DESTRUCTIVE,
-        handle=_import_project,
-        properties={
-            "import_path": TEXT,
-            "on_conflict": _words(*CONFLICTS),
-            "confirm_replace": FLAG,
-            "dry_run": FLAG,
-        },
-        required=("import_path",),
-        unadvertised=ALLOW_SECRET,
-        is_long=True,
-        output={
-            **dict.fromkeys(("import_path", "origin", "backup_path"), TEXT),
-            **dict.fromkeys(("transaction", "renamed"), WHOLE),
-            "counts": _counts_schema(*_COUNTS),
-            "dry_run": FLAG,
-        },
-        confirming=Confirming(
-            argument="confirm_replace", title="Yes, replace it", question=_replace_question
-        ),
-    ),
-)
-"""The tools that move a project's memory."""

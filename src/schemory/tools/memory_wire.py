@@ -13,7 +13,6 @@ from schemory.memory.trust import verification_hint
 from schemory.model.entry import Entry, Link
 from schemory.model.jsonvalue import Json, plain_number
 from schemory.storage.memory_protocols import EarlierText, NameCount
-from schemory.tools.memory_bench import COUNT, FLAG, TEXT, TEXTS, WHOLE
 
 _SCORE_DIGITS: Final = 6
 
@@ -159,91 +158,3 @@ def names_wire(names: Iterable[NameCount]) -> list[Json]:
 
 def _number(value: float | None) -> float | None:
     return None if value is None else plain_number(value)
-
-
-def _object(properties: Mapping[str, Json], *required: str) -> dict[str, Json]:
-    return {"type": "object", "properties": dict(properties), "required": list(required)}
-
-
-def list_schema(properties: Mapping[str, Json], *required: str) -> dict[str, Json]:
-    """Return the output schema of an array of such objects."""
-    return {"type": "array", "items": _object(properties, *required)}
-
-
-_SHARE: Final[Mapping[str, Json]] = {"type": "number", "minimum": 0, "maximum": 1}
-_NUMBER: Final[Mapping[str, Json]] = {"type": "number"}
-_ANY_OBJECT: Final[Mapping[str, Json]] = {
-    "type": "object",
-    "properties": {},
-    "additionalProperties": True,
-}
-_HEAD: Final[Mapping[str, Json]] = {
-    **dict.fromkeys(("id", "project_id", "scope", "topic", "title", "snippet"), TEXT),
-    "tags": TEXTS,
-    **dict.fromkeys(("source_type", "source_ref", "status"), TEXT),
-    "confidence": _SHARE,
-    "importance": COUNT,
-    **dict.fromkeys(("created_at", "updated_at", "verification_hint"), TEXT),
-}
-_HEAD_REQUIRED: Final = (
-    *("id", "project_id", "scope", "topic", "snippet", "tags", "source_type", "status"),
-    *("importance", "created_at", "updated_at", "verification_hint"),
-)
-HITS: Final = list_schema(
-    {
-        **_HEAD,
-        "content": TEXT,
-        "score": _NUMBER,
-        "match": TEXT,
-        "warnings": TEXTS,
-        "explain": _ANY_OBJECT,
-        "omitted": TEXTS,
-    },
-    *_HEAD_REQUIRED,
-    "score",
-    "warnings",
-)
-SIMILAR: Final = list_schema({**_HEAD, "similarity": _SHARE}, *_HEAD_REQUIRED, "similarity")
-ENTRY: Final[Mapping[str, Json]] = _object(
-    {
-        **{key: part for key, part in _HEAD.items() if key != "snippet"},
-        **dict.fromkeys(("content", "summary", "source_path", "source_uri"), TEXT),
-        **dict.fromkeys(("content_sha256", "created_by", "source_state"), TEXT),
-        **dict.fromkeys(("invalidated_at", "invalidation_reason"), TEXT),
-        "metadata": _ANY_OBJECT,
-        "revision": COUNT,
-        "warnings": TEXTS,
-    },
-    *(key for key in _HEAD_REQUIRED if key != "snippet"),
-    *("content", "content_sha256", "revision", "warnings"),
-)
-HISTORY: Final = list_schema(
-    {
-        "revision": COUNT,
-        **dict.fromkeys(("changed_at", "scope", "topic", "title", "content", "summary"), TEXT),
-        "status": TEXT,
-    },
-    *("revision", "changed_at", "scope", "topic", "content", "status"),
-)
-LINKS: Final = list_schema(
-    dict.fromkeys(
-        ("link_id", "source_entry_id", "target_entry_id", "relation", "label", "created_at"), TEXT
-    ),
-    *("link_id", "source_entry_id", "target_entry_id", "relation", "created_at"),
-)
-LINES: Final = list_schema(
-    dict.fromkeys(("entry_id", "text", "scope", "topic", "status", "updated_at"), TEXT),
-    *("entry_id", "text", "scope", "topic", "status", "updated_at"),
-)
-NAMES: Final = list_schema({"name": TEXT, "count": COUNT}, "name", "count")
-TWINS: Final = list_schema({"entry_id": TEXT, "similarity": _SHARE}, "entry_id", "similarity")
-LEFT_OUT: Final = list_schema(
-    {"entry_id": TEXT, "reason": TEXT, "status": TEXT, "of": TEXT}, "entry_id", "reason", "status"
-)
-GROUPS: Final[Mapping[str, Json]] = _object(
-    dict.fromkeys(("decisions", "handoffs", "workarounds", "bug_patterns", "retired"), LINES)
-)
-COUNTS: Final[Mapping[str, Json]] = _object(
-    dict.fromkeys(("entries", "active", "superseded", "invalidated", "archived"), WHOLE)
-)
-FEATURES: Final[Mapping[str, Json]] = _object(dict.fromkeys(("fts", "vector", "audit_log"), FLAG))

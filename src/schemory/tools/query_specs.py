@@ -4,13 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from schemory.model.jsonvalue import Json
-from schemory.tools import query
-from schemory.tools.bench import INFO, Handler, Spec
-from schemory.tools.graph import WRITTEN
+from schemory.tools.late import late
+from schemory.tools.parts import ANYTHING, EDGES, INFO, NODES, PAGE_KEYS, TEXTS, WRITTEN
 from schemory.tools.registry import Effect
-from schemory.tools.replies import PAGE_KEYS
-from schemory.tools.validate import ANYTHING
-from schemory.tools.wire import EDGES, NODES, TEXTS
+from schemory.tools.spec import Handler, Spec
 
 _TEXT: Final[Mapping[str, Json]] = {"type": "string"}
 _FLAG: Final[Mapping[str, Json]] = {"type": "boolean"}
@@ -65,7 +62,7 @@ QUERY_SPECS: Final = (
         "find_path",
         "Find how two nodes are connected: the path with the fewest hops, or with weighted the "
         "one over the strongest edges.",
-        query.find_path,
+        late("query:find_path"),
         properties={
             "from": _TEXT,
             "to": _TEXT,
@@ -86,7 +83,7 @@ QUERY_SPECS: Final = (
     _spec(
         "get_neighbors",
         "Walk outward from one node, several steps deep, along chosen edge types or one direction.",
-        query.get_neighbors,
+        late("query:get_neighbors"),
         properties={
             "name": _TEXT,
             "depth": {**_WHOLE, "maximum": 10},
@@ -102,7 +99,7 @@ QUERY_SPECS: Final = (
         "query_nodes",
         "List nodes of a type by conditions on their properties, sorted. Use it where search by "
         "text is too vague: all open quests with a level of at least 5.",
-        query.query_nodes,
+        late("query:query_nodes"),
         properties={
             "nodeType": _TEXT,
             "filters": {
@@ -130,7 +127,7 @@ QUERY_SPECS: Final = (
     _spec(
         "graph_stats",
         "Count nodes and edges by type, and name types that have no schema or no node.",
-        query.graph_stats,
+        late("query:graph_stats"),
         properties={},
         data={
             "nodes": _NUMBER,
@@ -147,7 +144,7 @@ QUERY_SPECS: Final = (
         "node_history",
         "Show what a node was before, newest first, and who changed it; also of a node that was "
         "renamed or deleted.",
-        query.node_history,
+        late("query:node_history"),
         properties={"name": _TEXT, "limit": _WHOLE},
         required=("name",),
         data={"versions": _OPEN_LIST, "truncated": _FLAG},
@@ -156,7 +153,7 @@ QUERY_SPECS: Final = (
         "merge_nodes",
         "Make two nodes that mean the same thing one: lines are united, edges follow, and the "
         "first node is gone.",
-        query.merge_nodes,
+        late("query:merge_nodes"),
         properties={"from": _TEXT, "into": _TEXT},
         required=("from", "into"),
         effect=Effect.DESTRUCTIVE,
@@ -174,7 +171,7 @@ QUERY_SPECS: Final = (
         "rename_node",
         "Give a node another name; its edges and the lines of other nodes that relate to it "
         "follow.",
-        query.rename_node,
+        late("query:rename_node"),
         properties={"name": _TEXT, "newName": _TEXT},
         required=("name", "newName"),
         effect=Effect.WRITE,
@@ -184,7 +181,7 @@ QUERY_SPECS: Final = (
     _spec(
         "find_duplicates",
         "Look for nodes that may be the same thing by name; then merge_nodes unites them.",
-        query.find_duplicates,
+        late("query:find_duplicates"),
         properties={"nodeType": _TEXT, **_PAGE},
         data={"groups": _OPEN_LIST, "checked": _NUMBER, **PAGE_KEYS},
     ),

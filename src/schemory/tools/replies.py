@@ -1,7 +1,7 @@
-"""Answers in the graph tools' shapes (graph.md §5): success, error, and their output schemas."""
+"""Answers in the graph tools' shapes (graph.md §5): success and error."""
 
-from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias
+from collections.abc import Mapping
+from typing import Final
 
 from schemory.errors import Problem, SchemoryError
 from schemory.model.frozen import dataclass
@@ -9,9 +9,7 @@ from schemory.model.jsonvalue import Json, compact
 from schemory.model.moment import Clock, moment_text
 from schemory.tools.coerce import is_array, is_object, text_is_utf8
 from schemory.tools.registry import Reply
-
-Rephrase: TypeAlias = Callable[[str], str]
-"""Says a next step with the tools that are listed."""
+from schemory.tools.spec import Rephrase
 
 MAX_ERROR_BYTES: Final = 8_000
 MAX_PROBLEMS: Final = 20
@@ -196,36 +194,3 @@ def _fitted(structured: dict[str, Json], context: dict[str, Json]) -> dict[str, 
             break
         del context[removable[0]]
     return structured
-
-
-PAGE_KEYS: Mapping[str, Json] = {
-    "truncated": {"type": "boolean", "description": "More follows; go on with nextCursor."},
-    "nextCursor": {"type": "string"},
-    "totalMatches": {"type": "integer"},
-    "totalNeighbors": {"type": "integer"},
-}
-"""What a bounded answer may carry beside its items."""
-
-PROBLEMS: Mapping[str, Json] = {
-    "type": "array",
-    "items": {"type": "object", "properties": {}, "additionalProperties": True},
-}
-"""Problems inside an answer's data, each as `problem_wire` shows it."""
-
-
-def output_schema(data: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the schema of an answer whose `data` has these properties; errors satisfy it too."""
-    return {
-        "type": "object",
-        "properties": {
-            "data": {"type": "object", "properties": dict(data), "required": []},
-            "actionTaken": {"type": "string"},
-            "timestamp": {"type": "string"},
-            "error": {"type": "string"},
-            "error_code": {"type": "string"},
-            "context": {"type": "object", "properties": {}, "additionalProperties": True},
-            "suggestions": {"type": "array", "items": {"type": "string"}},
-        },
-        "required": [],
-        "additionalProperties": False,
-    }

@@ -1,7 +1,7 @@
-"""Handlers and specs of `list_schemas`, `describe_schema` and `validate`; in every profile."""
+"""Handlers of `list_schemas`, `describe_schema` and `validate`; in every profile."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final, cast
+from collections.abc import Callable, Sequence
+from typing import cast
 
 from schemory.errors import Problem, UnknownTypeError
 from schemory.graph.results import ValidationPage
@@ -9,24 +9,17 @@ from schemory.model.jsonvalue import Json
 from schemory.model.likeness import nearest
 from schemory.model.schema import NodeSchema
 from schemory.schemas.report import FileFault
-from schemory.tools.bench import Bench, Spec, text_of, whole_of
+from schemory.tools.bench import Bench, text_of, whole_of
 from schemory.tools.definition import definition
 from schemory.tools.fitting import ENVELOPE_BYTES, counted, fitted
-from schemory.tools.graph import array_of, stale_notes
-from schemory.tools.registry import Call, Effect, Reply
-from schemory.tools.replies import PAGE_KEYS, PROBLEMS, problem_wire, wire_bytes
-from schemory.tools.wire import STALE_LINES, TEXTS, item_bytes
+from schemory.tools.graph import stale_notes
+from schemory.tools.registry import Call, Reply
+from schemory.tools.replies import problem_wire, wire_bytes
+from schemory.tools.wire import item_bytes
 
 _CURSOR_BYTES = 300
 _FAULT_SHARE = 4
 _DEFAULT_FINDINGS = 100
-
-_TEXT: Final[Mapping[str, Json]] = {"type": "string"}
-_TYPE: Final[Mapping[str, Json]] = {"type": "string"}
-_CURSOR: Final[Mapping[str, Json]] = {
-    "type": "string",
-    "description": "nextCursor of the answer before.",
-}
 
 
 def find_schema(bench: Bench, node_type: str) -> NodeSchema:
@@ -47,7 +40,8 @@ def find_schema(bench: Bench, node_type: str) -> NodeSchema:
     raise UnknownTypeError(message, problems=[problem])
 
 
-def _list_schemas(bench: Bench, call: Call) -> Reply:
+def list_schemas(bench: Bench, call: Call) -> Reply:
+    """List the types that have a schema, as many as fit, and what is wrong with schema files."""
     after = bench.position(call, "list_schemas")
     last = str(after[0]) if after else ""
     schemas = [s for s in bench.catalog.schemas() if s.node_type > last]
@@ -95,7 +89,8 @@ def _fault(fault: FileFault) -> dict[str, Json]:
     return {"file": fault.file, **problem_wire(fault.problem)}
 
 
-def _describe_schema(bench: Bench, call: Call) -> Reply:
+def describe_schema(bench: Bench, call: Call) -> Reply:
+    """Show one type's schema as the document that defines it."""
     schema = find_schema(bench, text_of(call, "nodeType"))
     data: dict[str, Json] = {"nodeType": schema.node_type, "schema": definition(schema)}
     if schema.origin:
@@ -103,7 +98,8 @@ def _describe_schema(bench: Bench, call: Call) -> Reply:
     return bench.replies.success(data, f"Described {schema.node_type}")
 
 
-def _validate(bench: Bench, call: Call) -> Reply:
+def validate(bench: Bench, call: Call) -> Reply:
+    """Tell what stored nodes no longer fit, as many findings as fit the budget."""
     node_type = cast("str | None", call.arguments.get("nodeType"))
     after = bench.position(call, "validate")
     graph = bench.graph_for(call)
@@ -148,74 +144,3 @@ def shrinking(bench: Bench, limit: int, answer: Callable[[int], Reply]) -> Reply
         limit //= 2
         reply = answer(limit)
     return reply
-
-
-SCHEMA_SPECS: Final = (
-    Spec(
-        name="list_schemas",
-        title="List schemas",
-        description=(
-            "List the node types that have a schema, what each requires, and schema files that "
-            "could not be used."
-        ),
-        effect=Effect.READ,
-        handle=_list_schemas,
-        properties={"cursor": _CURSOR},
-        is_shared=True,
-        data={
-            "schemas": array_of(
-                {
-                    "nodeType": _TEXT,
-                    "description": _TEXT,
-                    "required": TEXTS,
-                    "optional": TEXTS,
-                    "relationships": {
-                        "type": "object",
-                        "properties": {},
-                        "additionalProperties": True,
-                    },
-                },
-                ("nodeType", "description", "required", "optional"),
-            ),
-            "faults": PROBLEMS,
-            "warnings": TEXTS,
-            "omitted": {"type": "object", "properties": {}, "additionalProperties": True},
-            **PAGE_KEYS,
-        },
-    ),
-    Spec(
-        name="describe_schema",
-        title="Describe a schema",
-        description="Return one type's schema: its properties, allowed values and relationships.",
-        effect=Effect.READ,
-        handle=_describe_schema,
-        properties={"nodeType": _TYPE},
-        required=("nodeType",),
-        is_shared=True,
-        data={
-            "nodeType": _TEXT,
-            "schema": {"type": "object", "properties": {}, "additionalProperties": True},
-            "origin": _TEXT,
-        },
-    ),
-    Spec(
-        name="validate",
-        title="Validate the graph",
-        description=(
-            "Check stored nodes against their schemas: what no longer fits, with a fix for each; "
-            "stubs; lines that name something gone."
-        ),
-        effect=Effect.READ,
-        handle=_validate,
-        properties={"nodeType": _TYPE, "cursor": _CURSOR},
-        unadvertised={"limit": {"type": "integer", "minimum": 1}},
-        data={
-            "problems": PROBLEMS,
-            "stubs": TEXTS,
-            "staleLines": STALE_LINES,
-            "checked": {"type": "integer"},
-            **PAGE_KEYS,
-        },
-    ),
-)
-"""The tools about schemas."""

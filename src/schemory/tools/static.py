@@ -4,14 +4,23 @@ from collections.abc import Mapping
 from typing import Final
 
 from schemory.model.jsonvalue import Json
-from schemory.tools import graph, reading
-from schemory.tools.bench import INFO, SECRET_OVERRIDE, Chooser, Spec
-from schemory.tools.coerce import NO_JSON, as_kind, is_array, is_object
-from schemory.tools.graph import WRITTEN
+from schemory.tools.late import late
+from schemory.tools.parts import (
+    EDGE_KEYS,
+    EDGES,
+    FAILED,
+    INFO,
+    NO_TEXT,
+    NODES,
+    PAGE_KEYS,
+    SECRET_OVERRIDE,
+    TEXTS,
+    WRITTEN,
+    array_argument,
+    per_node,
+)
 from schemory.tools.registry import Effect
-from schemory.tools.replies import PAGE_KEYS
-from schemory.tools.validate import NO_TEXT, properties_of
-from schemory.tools.wire import EDGES, NODES, TEXTS
+from schemory.tools.spec import Spec
 
 _TEXT: Final[Mapping[str, Json]] = {"type": "string"}
 _FLAG: Final[Mapping[str, Json]] = {"type": "boolean"}
@@ -30,19 +39,6 @@ _CONTINUE: Final[Mapping[str, Json]] = {
         "description": "Store what is right and list the rest, instead of all or none.",
     }
 }
-
-
-def _list_of(properties: Mapping[str, Json], required: tuple[str, ...]) -> dict[str, Json]:
-    return {
-        "type": "array",
-        "minItems": 1,
-        "items": {
-            "type": "object",
-            "properties": properties,
-            "required": list(required),
-            "additionalProperties": False,
-        },
-    }
 
 
 def _texts(description: str) -> dict[str, Json]:
@@ -80,16 +76,16 @@ _ADD_NODES = Spec(
     ),
     items="nodes",
     effect=Effect.WRITE,
-    handle=graph.add_nodes,
+    handle=late("graph:add_nodes"),
     properties={
-        "nodes": _list_of(
+        "nodes": array_argument(
             {"name": _TEXT, "nodeType": _TEXT, "metadata": _LINES}, ("name", "nodeType")
         ),
         **_CONTINUE,
     },
     required=("nodes",),
     unadvertised={"nodes": _items(type=_KIND), **SECRET_OVERRIDE, **INFO},
-    data={"nodes": NODES, "partial": _FLAG, "failed": graph.FAILED, **WRITTEN},
+    data={"nodes": NODES, "partial": _FLAG, "failed": FAILED, **WRITTEN},
 )
 
 _UPDATE_NODES = Spec(
@@ -101,9 +97,9 @@ _UPDATE_NODES = Spec(
     ),
     items="nodes",
     effect=Effect.WRITE,
-    handle=graph.update_nodes,
+    handle=late("graph:update_nodes"),
     properties={
-        "nodes": _list_of({"name": _TEXT, "nodeType": _TEXT, "metadata": _LINES}, ("name",))
+        "nodes": array_argument({"name": _TEXT, "nodeType": _TEXT, "metadata": _LINES}, ("name",))
     },
     required=("nodes",),
     unadvertised={
@@ -122,7 +118,7 @@ _DELETE_NODES = Spec(
         "in notFound."
     ),
     effect=Effect.DESTRUCTIVE,
-    handle=graph.delete_nodes,
+    handle=late("graph:delete_nodes"),
     properties={"nodeNames": _texts("Exact names.")},
     required=("nodeNames",),
     data={"deleted": TEXTS, "notFound": TEXTS, "edgesRemoved": {"type": "integer"}, **WRITTEN},
@@ -137,9 +133,9 @@ _ADD_EDGES = Spec(
     ),
     items="edges",
     effect=Effect.WRITE,
-    handle=graph.add_edges,
+    handle=late("graph:add_edges"),
     properties={
-        "edges": _list_of({**_KEY_PROPERTIES, "weight": _WEIGHT}, ("from", "to", "edgeType")),
+        "edges": array_argument({**_KEY_PROPERTIES, "weight": _WEIGHT}, ("from", "to", "edgeType")),
         **_CONTINUE,
     },
     required=("edges",),
@@ -148,7 +144,7 @@ _ADD_EDGES = Spec(
         **SECRET_OVERRIDE,
         **INFO,
     },
-    data={"edges": EDGES, "partial": _FLAG, "failed": graph.FAILED, **WRITTEN},
+    data={"edges": EDGES, "partial": _FLAG, "failed": FAILED, **WRITTEN},
 )
 
 _UPDATE_EDGES = Spec(
@@ -161,9 +157,9 @@ _UPDATE_EDGES = Spec(
     ),
     items="edges",
     effect=Effect.WRITE,
-    handle=graph.update_edges,
+    handle=late("graph:update_edges"),
     properties={
-        "edges": _list_of(
+        "edges": array_argument(
             {
                 **_KEY_PROPERTIES,
                 "weight": _WEIGHT,
@@ -194,48 +190,12 @@ _DELETE_EDGES = Spec(
     title="Delete edges",
     description="Delete edges by their exact from, to and edgeType; the nodes stay.",
     effect=Effect.DESTRUCTIVE,
-    handle=graph.delete_edges,
-    properties={"edges": _list_of(_KEY_PROPERTIES, ("from", "to", "edgeType"))},
+    handle=late("graph:delete_edges"),
+    properties={"edges": array_argument(_KEY_PROPERTIES, ("from", "to", "edgeType"))},
     required=("edges",),
     unadvertised={"edges": _items(type=_KIND, weight=_WEIGHT)},
-    data={"deleted": graph.EDGE_KEYS, "notFound": graph.EDGE_KEYS, **WRITTEN},
+    data={"deleted": EDGE_KEYS, "notFound": EDGE_KEYS, **WRITTEN},
 )
-
-
-def _older_metadata(list_key: str, lines_key: str) -> "Mapping[str, Json]":
-    return {
-        list_key: _list_of(
-            {"nodeName": _TEXT, lines_key: {"type": "array", "items": _TEXT}},
-            ("nodeName", lines_key),
-        )
-    }
-
-
-_OLD_ADDITIONS = _older_metadata("metadata", "contents")
-_OLD_DELETIONS = _older_metadata("deletions", "metadata")
-
-
-def _beside_wrapper(schema: Mapping[str, Json], older: Mapping[str, Json]) -> dict[str, Json]:
-    """Return `schema` with the older dialect's argument in place of nodeName and metadata."""
-    own = ("nodeName", "metadata")
-    kept = {key: part for key, part in properties_of(schema).items() if key not in own}
-    return {**schema, "properties": {**kept, **older}, "required": list(older)}
-
-
-def _choose_addition(schema: Mapping[str, Json]) -> Chooser:
-    older = _beside_wrapper(schema, _OLD_ADDITIONS)
-
-    def choose(arguments: Mapping[str, Json]) -> Mapping[str, Json]:
-        lines = as_kind("array", arguments.get("metadata"))
-        is_older = lines is not NO_JSON and is_array(lines) and bool(lines) and is_object(lines[0])
-        return older if is_older and "nodeName" not in arguments else schema
-
-    return choose
-
-
-def _choose_deletion(schema: Mapping[str, Json]) -> Chooser:
-    older = _beside_wrapper(schema, _OLD_DELETIONS)
-    return lambda arguments: older if "deletions" in arguments else schema
 
 
 _ADD_METADATA = Spec(
@@ -246,15 +206,15 @@ _ADD_METADATA = Spec(
         "doubled."
     ),
     effect=Effect.WRITE,
-    handle=graph.add_metadata,
+    handle=late("graph:add_metadata"),
     properties={"nodeName": _TEXT, "metadata": {**_LINES, "minItems": 1}},
     required=("nodeName", "metadata"),
     unadvertised=SECRET_OVERRIDE,
-    chooses=_choose_addition,
+    chooses=late("older:choose_addition"),
     data={
         "added": TEXTS,
         "alreadyThere": TEXTS,
-        "results": graph.per_node("added", "alreadyThere"),
+        "results": per_node("added", "alreadyThere"),
         **WRITTEN,
     },
 )
@@ -267,14 +227,14 @@ _DELETE_METADATA = Spec(
         "it is stored; see it with open_nodes."
     ),
     effect=Effect.DESTRUCTIVE,
-    handle=graph.delete_metadata,
+    handle=late("graph:delete_metadata"),
     properties={"nodeName": _TEXT, "metadata": {**_LINES, "minItems": 1}},
     required=("nodeName", "metadata"),
-    chooses=_choose_deletion,
+    chooses=late("older:choose_deletion"),
     data={
         "removed": TEXTS,
         "notThere": TEXTS,
-        "results": graph.per_node("removed", "notThere"),
+        "results": per_node("removed", "notThere"),
         **WRITTEN,
     },
 )
@@ -294,7 +254,7 @@ _READ_GRAPH = Spec(
         "many. For a question use search_nodes, which costs far less."
     ),
     effect=Effect.READ,
-    handle=reading.read_graph,
+    handle=late("reading:read_graph"),
     properties={**PAGING, "limit": {**_WHOLE, "description": "Most nodes per answer."}},
     unadvertised={**_NEIGHBORS},
     data=_PAGE_DATA,
@@ -309,7 +269,7 @@ _SEARCH_NODES = Spec(
         "words. Direct neighbors and their edges come along; matched names the real hits."
     ),
     effect=Effect.READ,
-    handle=reading.search_nodes,
+    handle=late("reading:search_nodes"),
     properties={
         "query": {"type": "string", "description": "Short text; empty lists everything."},
         **PAGING,
@@ -332,7 +292,7 @@ _OPEN_NODES = Spec(
         "names come back in notFound."
     ),
     effect=Effect.READ,
-    handle=reading.open_nodes,
+    handle=late("reading:open_nodes"),
     properties={"names": _texts("Exact names."), **PAGING, **_NEIGHBORS},
     required=("names",),
     data={**_PAGE_DATA, "notFound": TEXTS, "notFoundCount": {"type": "integer"}},

@@ -2,45 +2,39 @@
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from schemory.errors import (
-    InvalidStateError,
-    Problem,
-    SchemoryError,
-    ToolNotFoundError,
-    error_for,
-)
-from schemory.graph.service import KnowledgeGraph
-from schemory.model.frozen import replace
+from schemory.errors import InvalidStateError, Problem, SchemoryError
 from schemory.model.jsonvalue import Json
-from schemory.model.likeness import nearest
-from schemory.model.moment import Clock
-from schemory.schemas.catalog import CatalogChange, SchemaCatalog
 from schemory.tools.assembly import Assembly, ToolSettings, assemble
-from schemory.tools.bench import Bench
 from schemory.tools.instructions import instructions
-from schemory.tools.memory_replies import memory_error, memory_internal
+from schemory.tools.late import late
 from schemory.tools.profiles import Price, Profile, price_of
 from schemory.tools.registry import (
     Asking,
     Call,
     Caller,
     Effect,
-    Family,
     Reply,
     Tool,
     ignore_progress,
     never_cancelled,
 )
-from schemory.tools.replies import Replies, error_reply, internal_reply, shorten
-from schemory.tools.sifting import all_problems, sift
-from schemory.tools.validate import Examined, examine_arguments, extended, read_object
+from schemory.tools.spec import Desk
+
+if TYPE_CHECKING:
+    from schemory.graph.service import KnowledgeGraph
+    from schemory.model.moment import Clock
+    from schemory.schemas.catalog import CatalogChange, SchemaCatalog
 
 __all__ = ["Profile", "ToolSettings", "Toolbox", "build_toolbox"]
 
-_VERBS = frozenset({"add", "update", "delete"})
-_MAX_SHOWN_NAME: Final = 64
+_perform: "Callable[[Tool, Call, object, Callable[[], bytes]], Reply]" = late("performing:perform")
+_refusal: "Callable[[Tool, SchemoryError, Callable[[str], str]], Reply]" = late(
+    "performing:refusal"
+)
+_failure: "Callable[[Tool, str], Reply]" = late("performing:failure")
+_unknown_tool: "Callable[[str, Assembly, int], Exception]" = late("performing:unknown_tool")
 
 Listener: TypeAlias = Callable[[], None]
 OnInternalError: TypeAlias = Callable[[str, Exception], None]
@@ -56,20 +50,20 @@ class Toolbox:
 
     def __init__(
         self,
-        bench: Bench,
+        desk: Desk,
         settings: ToolSettings,
         *,
         extra_tools: Iterable[Tool] = (),
     ) -> None:
         self.on_internal_error: OnInternalError | None = None
-        self._bench = bench
+        self._desk = desk
         self._settings = settings
         self._extra = tuple(extra_tools)
         self._lock = threading.Lock()
         self._listeners: list[Listener] = []
-        self._tools = assemble(bench, settings, self._extra)
+        self._tools = assemble(desk, settings, self._extra)
         self._announced = self._tools.listed
-        self._stop = bench.catalog.subscribe(self._follow_catalog)
+        self._stop = desk.catalog.subscribe(self._follow_catalog)
 
     @property
     def instructions(self) -> str:
@@ -145,47 +139,45 @@ class Toolbox:
         tools = self._current()
         tool = tools.registry.get(name)
         if tool is None:
-            raise _unknown_tool(name, tools, len(self._bench.catalog.faults()))
+            raise _unknown_tool(name, tools, len(self._desk.catalog.faults()))
+        call = Call(
+            arguments={},
+            caller=caller or Caller(),
+            progress=progress or ignore_progress,
+            is_cancelled=is_cancelled or never_cancelled,
+            asking=asking,
+        )
         try:
-            call = Call(
-                arguments={},
-                caller=caller or Caller(),
-                progress=progress or ignore_progress,
-                is_cancelled=is_cancelled or never_cancelled,
-                asking=asking,
-            )
-            examined = _examined(tool, tools.accepted[name], arguments)
-            if examined.problems and tool.refused is not None:
-                tool.refused(replace(call, arguments=read_object(arguments)))
-            reply = _perform(tool, examined, call, self._bench.signing_key)
+            return _perform(tool, call, arguments, self._signing_key)
         except InvalidStateError:
             raise
         except SchemoryError as error:
-            is_memory = tool.family is Family.MEMORY
-            reply = memory_error(error) if is_memory else error_reply(error, tools.rephrase)
+            return _refusal(tool, error, tools.rephrase)
         except Exception as fault:  # noqa: BLE001 (an agent gets an id, the log the traceback)
-            reply = self._failed(fault, tool.family)
-        return reply
+            return self._failed(tool, fault)
 
-    def _failed(self, fault: Exception, family: Family) -> Reply:
+    def _signing_key(self) -> bytes:
+        return self._desk.open_graph().store.cursor_key
+
+    def _failed(self, tool: Tool, fault: Exception) -> Reply:
         import uuid  # noqa: PLC0415 (a start-up should not pay for failures)
 
         error_id = uuid.uuid4().hex[:12]
         if self.on_internal_error is not None:
             self.on_internal_error(error_id, fault)
-        return memory_internal(error_id) if family is Family.MEMORY else internal_reply(error_id)
+        return _failure(tool, error_id)
 
     def _current(self) -> Assembly:
         """Return the tools for the schemas as they are now."""
         tools = self._tools
-        if tools.version == self._bench.catalog.version:
+        if tools.version == self._desk.catalog.version:
             return tools
         with self._lock:
-            if self._tools.version != self._bench.catalog.version:
-                self._tools = assemble(self._bench, self._settings, self._extra)
+            if self._tools.version != self._desk.catalog.version:
+                self._tools = assemble(self._desk, self._settings, self._extra)
             return self._tools
 
-    def _follow_catalog(self, change: CatalogChange) -> None:
+    def _follow_catalog(self, change: "CatalogChange") -> None:
         del change
         listed = self._current().listed
         with self._lock:
@@ -197,68 +189,23 @@ class Toolbox:
                 listener()
 
 
-def _examined(tool: Tool, accepted: Mapping[str, Json], arguments: object) -> Examined:
-    if tool.accepted is None:
-        return examine_arguments(accepted, arguments)
-    chosen_schema = tool.accepted(read_object(arguments))
-    return examine_arguments(extended(chosen_schema, tool.unadvertised), arguments)
-
-
-def _perform(tool: Tool, examined: Examined, call: Call, key: bytes) -> Reply:
-    """Make the call; where items cannot be read, tell also what is wrong with the others.
-
-    Raises:
-        SchemoryError: With every problem there is.
-    """
-    if not examined.problems:
-        call = replace(call, arguments=examined.arguments)
-        if tool.confirmation is None or call.asking is None:
-            return tool.handle(call)
-        from schemory.tools.confirming import handle_confirmed  # noqa: PLC0415 (a rare tool's)
-
-        return handle_confirmed(tool, call, key)
-    sifted = sift(examined, tool.items) if tool.items else None
-    if sifted is None or tool.rehearse is None:
-        raise error_for(examined.problems)
-    call = replace(call, arguments=sifted.arguments, places=sifted.places, left_out=sifted.left_out)
-    if not call.arguments.get("continueOnError"):
-        raise error_for(all_problems(call, tool.items, tool.rehearse(call)))
-    try:
-        return tool.handle(call)
-    except SchemoryError as error:
-        raise error_for(all_problems(call, tool.items, error.problems)) from None
-
-
-def _unknown_tool(name: str, tools: Assembly, faults: int) -> ToolNotFoundError:
-    near = nearest(name, tools.registry)
-    shown = shorten(name, _MAX_SHOWN_NAME).encode("utf-8", "replace").decode()
-    message = f"There is no tool named {shown}."
-    hint = f"Call {near[0]} instead." if near else "See tools/list for the names."
-    if tools.profile is Profile.COMPACT:
-        hint += " A type's own tools are not listed here: use add_node, update_node, delete_node."
-    hints = [hint]
-    if faults and name.partition("_")[0] in _VERBS:
-        files = "1 schema file is" if faults == 1 else f"{faults} schema files are"
-        hints.append(f"{files} at fault and give no tools; list_schemas says what is wrong.")
-    problem = Problem(code="TOOL_NOT_FOUND", path="$.name", message=message, nearest=near)
-    return ToolNotFoundError(message, problems=[problem], suggestions=hints)
-
-
 def build_toolbox(
-    graph: KnowledgeGraph,
-    catalog: SchemaCatalog,
+    graph: "KnowledgeGraph | Callable[[], KnowledgeGraph]",
+    catalog: "SchemaCatalog",
     settings: ToolSettings,
-    now: Clock,
+    now: "Clock",
     *,
     extra_tools: Iterable[Tool] = (),
 ) -> Toolbox:
-    """Return the toolbox over `graph`; `extra_tools` are those of other rooms (memory)."""
-    bench = Bench(
-        graph=graph,
+    """Return the toolbox over `graph`, which may also be what opens it for the first call.
+
+    `extra_tools` are those of other rooms (memory).
+    """
+    desk = Desk(
+        open_graph=graph if callable(graph) else lambda: graph,
         catalog=catalog,
-        replies=Replies(now),
+        now=now,
         budget=settings.response_budget,
         takes_project=settings.allow_cross_project,
-        signing_key=graph.store.cursor_key,
     )
-    return Toolbox(bench, settings, extra_tools=extra_tools)
+    return Toolbox(desk, settings, extra_tools=extra_tools)

@@ -12,10 +12,12 @@ from schemory.errors import InvalidParamError, Problem, SchemoryError
 from schemory.model.frozen import replace
 from schemory.model.jsonvalue import Json
 from schemory.schemas.input_schema import Verb
-from schemory.tools.bench import Bench, Chooser, Spec, text_of
+from schemory.tools.bench import Bench, text_of
 from schemory.tools.coerce import NO_JSON, as_kind, is_object
-from schemory.tools.dynamic import EFFECTS, ENTITY_DATA, ENTITY_VERBS, UNADVERTISED
+from schemory.tools.dynamic import ENTITY_VERBS
+from schemory.tools.entity_tools import EFFECTS, ENTITY_DATA, UNADVERTISED
 from schemory.tools.registry import Call, Reply
+from schemory.tools.spec import Chooser, Spec
 from schemory.tools.validate import Schema
 
 _PATH = "$.properties"

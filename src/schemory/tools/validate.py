@@ -9,7 +9,7 @@ null bound is none.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from schemory.errors import Problem, error_for
 from schemory.model.jsonvalue import Json, child_path, json_kind
@@ -23,18 +23,7 @@ from schemory.tools.coerce import (
     is_object,
     json_fault,
 )
-
-NO_TEXT: Final = "x-no-text"
-"""Private keyword: a number must be written as a number, not as text."""
-
-HIDDEN: Final = "x-hidden"
-"""Private keyword: accepted, but not among what messages say an object takes."""
-
-NULLABLE: Final = "x-nullable"
-"""Private keyword: null is a value of its own here, not the same as leaving the argument out."""
-
-ANYTHING: Final = "any"
-"""Private type: any JSON value, as it is."""
+from schemory.tools.parts import ANYTHING, HIDDEN, NO_TEXT, NULLABLE
 
 Schema = Mapping[str, Json]
 

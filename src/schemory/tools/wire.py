@@ -1,6 +1,5 @@
 """Nodes and edges as answers show them: camelCase, exactly the specified keys (graph.md §1)."""
 
-from collections.abc import Mapping
 from json.encoder import encode_basestring as quoted
 from typing import Final
 
@@ -70,47 +69,3 @@ def _info(record: NodeRecord | EdgeRecord) -> dict[str, Json]:
 def item_bytes(wire: Json) -> int:
     """Return what one item of an array costs in an answer, its comma included."""
     return wire_bytes(wire) + COMMA_BYTES
-
-
-_TEXT: Final[Mapping[str, Json]] = {"type": "string"}
-_INFO: Final[Mapping[str, Json]] = {
-    "createdAt": _TEXT,
-    "updatedAt": _TEXT,
-    "revision": {"type": "integer"},
-    "author": _TEXT,
-}
-
-TEXTS: Final[Mapping[str, Json]] = {"type": "array", "items": _TEXT}
-
-NODES: Final[Mapping[str, Json]] = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "properties": {"name": _TEXT, "nodeType": _TEXT, "metadata": TEXTS, **_INFO},
-        "required": ["name", "nodeType"],
-    },
-}
-
-EDGES: Final[Mapping[str, Json]] = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "properties": {
-            "from": _TEXT,
-            "to": _TEXT,
-            "edgeType": _TEXT,
-            "weight": {"type": "number", "minimum": 0, "maximum": 1},
-            **_INFO,
-        },
-        "required": ["from", "to", "edgeType", "weight"],
-    },
-}
-
-STALE_LINES: Final[Mapping[str, Json]] = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "properties": {"node": _TEXT, "line": _TEXT},
-        "required": ["node", "line"],
-    },
-}

@@ -4,7 +4,6 @@ import os
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import apsw
@@ -13,25 +12,13 @@ from schemory.errors import StoreError
 from schemory.model.jsonvalue import Json
 from schemory.model.moment import Clock, IdMaker, moment_text
 from schemory.storage.protocols import Capability, WriteContext
-from schemory.storage.sqlite.connections import (
-    WRITER_CACHE_KIB,
-    FileIdentity,
-    Readers,
-    Target,
-    connect,
-)
-from schemory.storage.sqlite.failures import readonly_error, store_error, translated
+from schemory.storage.sqlite.connections import Readers
+from schemory.storage.sqlite.failures import store_error, translated
 from schemory.storage.sqlite.graph import SqliteGraphReader
 from schemory.storage.sqlite.ledger import LedgerEntry
 from schemory.storage.sqlite.locks import patience, wal_writer
 from schemory.storage.sqlite.memory_store import MemoryHalf, Tx, Writing
-from schemory.storage.sqlite.migrate import is_current
-from schemory.storage.sqlite.opening import (
-    create_or_migrate,
-    exposure,
-    needs_immutable,
-    prepare_file,
-)
+from schemory.storage.sqlite.open_file import BUSY_TIMEOUT_SECONDS, OpenFile, open_file
 from schemory.storage.sqlite.projects import (
     Start,
     find_graph,
@@ -41,13 +28,10 @@ from schemory.storage.sqlite.projects import (
 )
 from schemory.storage.sqlite.space import Space
 from schemory.storage.sqlite.transaction import SqliteGraphTransaction
-from schemory.storage.write_queue import WriteQueue, busy_error
+from schemory.storage.write_queue import busy_error
 
 if TYPE_CHECKING:
     from schemory.storage.memory_protocols import IndexTerms
-
-MEMORY = ":memory:"
-BUSY_TIMEOUT_SECONDS = 15.0
 
 
 class SqliteStore(MemoryHalf):
@@ -57,21 +41,18 @@ class SqliteStore(MemoryHalf):
     """
 
     def __init__(
-        self, target: Target, *, now: Clock, ids: IdMaker, terms: "IndexTerms | None"
+        self, file: OpenFile, *, now: Clock, ids: IdMaker, terms: "IndexTerms | None"
     ) -> None:
-        super().__init__(terms, remembers=target.path is not None)
-        self._target = target
+        super().__init__(terms, remembers=file.target.path is not None)
+        self._file = file
+        self._target = file.target
+        self._queue = file.queue
+        self._writer = file.writer
         self._now = now
         self._ids = ids
-        path = target.path
-        lock_file = path.with_name(path.name + "-lock") if path else None
-        self._queue = WriteQueue(lock_file, target.location, needs_file=False)
         self._shared = threading.RLock()  # in memory there is one connection for all
-        self._writer = connect(target, cache_kib=WRITER_CACHE_KIB)
-        self._readers = Readers(target)
-        self._identity = FileIdentity(path)
+        self._readers = Readers(file.target)
         self._is_closed = False
-        self._cursor_key = b""
 
     @classmethod
     def open(
@@ -98,34 +79,10 @@ class SqliteStore(MemoryHalf):
             StoreError: The file is not ours, newer, damaged, busy, not accessible, or on a
                 network file system; such a file is left untouched.
         """
-        file = None if os.fspath(path) == MEMORY else Path(path).absolute()
-        if file is not None:
-            prepare_file(file)
-        target = Target(
-            path=file,
-            busy_timeout_seconds=busy_timeout_seconds,
-            synchronous=synchronous,
-            is_immutable=file is not None and needs_immutable(file),
+        file = open_file(
+            path, now=now, busy_timeout_seconds=busy_timeout_seconds, synchronous=synchronous
         )
-        with translated(target.location):
-            store = cls(target, now=now, ids=ids, terms=terms)
-            try:
-                store._bring_up_to_date()
-            except BaseException:
-                store.close()
-                raise
-        return store
-
-    def _bring_up_to_date(self) -> None:
-        db = self._writer
-        if not is_current(db, self.location):
-            if db.readonly("main"):
-                raise readonly_error(self.location)
-            with self._queue.hold(self._target.busy_timeout_seconds):
-                if not is_current(db, self.location):
-                    create_or_migrate(db, self._target, now=self._now)
-        rows = list(db.execute("SELECT value FROM store_facts WHERE name = 'cursor_key'"))
-        self._cursor_key = bytes(rows[0][0])
+        return cls(file, now=now, ids=ids, terms=terms)
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -140,7 +97,7 @@ class SqliteStore(MemoryHalf):
     @property
     def cursor_key(self) -> bytes:
         """A secret of this store that signs cursors."""
-        return self._cursor_key
+        return self._file.cursor_key
 
     @contextmanager
     def read(self, space: str) -> Generator[SqliteGraphReader]:
@@ -269,11 +226,10 @@ class SqliteStore(MemoryHalf):
         if path is None:
             return {"warnings": []}
         log = path.with_name(path.name + "-wal")
-        warning = exposure(path)
         return {
             "fileBytes": path.stat().st_size,
             "walBytes": log.stat().st_size if log.exists() else 0,
-            "warnings": [warning] if warning else [],
+            "warnings": list(self._file.warnings()),
         }
 
     def vacuum(self) -> None:
@@ -311,12 +267,12 @@ class SqliteStore(MemoryHalf):
         """Release files and locks; later calls fail."""
         self._is_closed = True
         self._readers.close()
-        self._writer.close()
+        self._file.close()
 
     def _check_usable(self) -> None:
         if self._is_closed:
             raise StoreError(f"The store is closed: {self.location}")
-        self._identity.check()
+        self._file.identity.check()
 
 
 def _roll_back(db: apsw.Connection) -> None:
