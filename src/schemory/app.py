@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from schemory.graph.service import KnowledgeGraph
     from schemory.memory.service import ProjectMemory
     from schemory.memory.settings import MemorySettings
+    from schemory.memory.vector_backend import VectorBackend
     from schemory.schemas.catalog import SchemaCatalog, Source
     from schemory.setup.doctor import Patient
     from schemory.storage.keeping import Finding, Keeper, Progress
-    from schemory.storage.memory_protocols import IndexTerms
+    from schemory.storage.memory_protocols import IndexTerms, MemoryStore
     from schemory.storage.protocols import GraphStore
     from schemory.storage.sqlite.keeper import SqliteKeeper
     from schemory.storage.sqlite.open_file import OpenFile
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from schemory.tools.registry import Call, Tool
     from schemory.tools.resources import Resources
     from schemory.tools.toolbox import Toolbox
+
+    MakeVectors = Callable[[MemoryStore], VectorBackend | None]
 
 MEMORY = ":memory:"
 """A database that lives as long as the process."""
@@ -438,8 +441,22 @@ def find_patients(settings: Settings, *, now: Clock = system_clock) -> "tuple[Pa
     return (file, Patient(keeper=database, read=read_database))
 
 
+def _vectors_of(settings: Settings, *, in_background: bool) -> "MakeVectors | None":
+    """Return what makes vectors over a store, where the settings ask for any."""
+    if not settings.memory.get("MEMORY_ENABLE_VECTOR"):
+        return None
+    from schemory.config.vectors import make_vectors  # noqa: PLC0415 (most runs have no model)
+
+    return lambda store: make_vectors(settings, store, in_background=in_background)
+
+
 def make_memory(
-    store: "GraphStore", settings: "MemorySettings", *, now: Clock, ids: IdMaker
+    store: "GraphStore",
+    settings: "MemorySettings",
+    *,
+    now: Clock,
+    ids: IdMaker,
+    vectors: "MakeVectors | None" = None,
 ) -> "ProjectMemory":
     """Return the memory over an open store.
 
@@ -454,4 +471,5 @@ def make_memory(
             "A graph file holds no project memory.",
             suggestions=["Open a SQLite file for the memory: `open_store('memory.sqlite')`."],
         )
-    return ProjectMemory(store, settings=settings, now=now, ids=ids)
+    made = vectors(store) if vectors else None
+    return ProjectMemory(store, settings=settings, now=now, ids=ids, vectors=made)

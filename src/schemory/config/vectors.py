@@ -13,10 +13,10 @@ LOCK_ENDING = "-vectors"
 def make_vectors(
     settings: Settings, store: MemoryStore, *, in_background: bool
 ) -> VectorBackend | None:
-    """Return what makes and compares vectors, or None where nobody asked for it.
+    """Return what makes and compares vectors, or None where `MEMORY_ENABLE_VECTOR` is off.
 
     Args:
-        settings: `MEMORY_ENABLE_VECTOR` and `MEMORY_VECTOR_BACKEND`.
+        settings: `MEMORY_VECTOR_BACKEND` names the model.
         store: Where entries are.
         in_background: For servers: a thread makes vectors. Else searches make what is missing.
     """

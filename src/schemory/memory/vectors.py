@@ -136,10 +136,11 @@ class Vectors:
 
         Args:
             project_id: Whose.
-            seconds: A batch that was begun is finished.
+            seconds: A batch that was begun is finished; loading the model does not count.
             progress: Told how many were made so far.
             is_stopped: Asked between batches.
         """
+        self._loaded()
         deadline = time.monotonic() + seconds
         made = 0
         for batch in self._missing(project_id):

@@ -190,6 +190,7 @@ def serve_http(settings: Settings) -> int:
     with listener:
         keeper = Gatekeeper(http, url) if http.needs_token else None
         app = open_app(settings, on_internal_error=log_internal_error)
+        app.makes_vectors = True
         for line in (*start_lines(app), *_http_lines(http, port)):
             sys.stderr.write(line + "\n")
         sys.stderr.flush()

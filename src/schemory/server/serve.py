@@ -29,6 +29,7 @@ def serve_stdio(settings: Settings) -> int:
         raise UsageError("serving needs an open standard input and output")
     configure_logging(debug=settings.debug)
     app = open_app(settings, on_internal_error=log_internal_error)
+    app.makes_vectors = True
     for line in start_lines(app):
         sys.stderr.write(line + "\n")
     if sys.stdin.isatty():
