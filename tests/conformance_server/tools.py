@@ -7,8 +7,8 @@ from typing import Any, Final
 from schemory.errors import InvalidCursorError, InvalidStateError
 from schemory.model.jsonvalue import Json, compact
 from schemory.tools.cursors import Cursors
-from schemory.tools.registry import Call, Effect, Question, Reply, Tool
 from schemory.tools.parts import output_schema
+from schemory.tools.registry import Call, Effect, Question, Reply, Tool
 
 KEY: Final = b"a key that only this fixture has"
 _PAUSE_SECONDS: Final = 0.05
