@@ -17,7 +17,9 @@ _CALLER = Caller(author="cli", client="cli")
 
 
 def _configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("tool", metavar="TOOL", help="the tool's name")
+    parser.add_argument(
+        "tool", nargs="?", metavar="TOOL", help="the tool's name; without one all are listed"
+    )
     parser.add_argument(
         "arguments",
         nargs="?",
@@ -28,6 +30,8 @@ def _configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(request: Request) -> int:
+    if request.args.tool is None:
+        return _list(request)
     text = read_text(request.args.arguments, request.stdin)
     try:
         arguments: object = json.loads(text)
@@ -40,6 +44,24 @@ def _run(request: Request) -> int:
     if not reply.is_error:
         return OK
     return STORE if str(reply.structured.get("error_code", "")).startswith("STORE") else FINDING
+
+
+def _list(request: Request) -> int:
+    """Print every tool with what it does."""
+    with request.app(replace(request.settings(), toolsets=TOOLSETS)) as app:
+        tools = app.toolbox.list_tools()
+    if request.out.is_json:
+        request.out.json(tools)
+        return OK
+    rows = ((str(tool["name"]), _gist(str(tool["description"]))) for tool in tools)
+    request.out.table(("tool", "what it does"), rows)
+    return OK
+
+
+def _gist(description: str) -> str:
+    """Return the first sentence of a description."""
+    first, _, _ = description.partition(". ")
+    return first.rstrip(".")
 
 
 def _call(app: "App", tool: str, arguments: object) -> Reply:
@@ -63,7 +85,7 @@ COMMANDS: tuple[Command, ...] = (
         examples=(
             'schemory call search_nodes \'{"query": "wizard"}\'',
             "schemory call add_npc - --pack rpg < npc.json",
-            "schemory call graph_stats",
+            "schemory call                           # which tools are there?",
         ),
     ),
 )

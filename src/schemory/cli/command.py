@@ -69,7 +69,10 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         command = self.prog.partition(" ")[2]
         hint = f"schemory {command} --help" if command else "schemory --help"
-        raise UsageError(message, suggestions=[f"See `{hint}`."])
+        from schemory.cli.typos import likely_meant  # noqa: PLC0415 (only for a mistake)
+
+        meant = [f"Did you mean `{each}`?" for each in likely_meant(message, self._actions)]
+        raise UsageError(message, suggestions=[*meant, f"See `{hint}`."])
 
 
 def add_common_options(parser: argparse.ArgumentParser) -> None:

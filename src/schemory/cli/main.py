@@ -227,8 +227,8 @@ def _run(arguments: list[str], out: Output) -> int:
             _show_family(name, out)
             return OK
         name = f"{name} {second}"
+    first = common.parse_args(before)  # a misspelt option is told before what it seems to name
     command = find_command(name)
-    first = common.parse_args(before)
     args = make_parser(command).parse_args(rest)
     out.is_json = getattr(args, "json", False) or getattr(first, "json", False)
     request = Request(args=args, overrides=merge(first, args), out=out, stdin=sys.stdin)
