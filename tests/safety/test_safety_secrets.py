@@ -127,7 +127,41 @@ KNOWN: dict[str, Maker] = {
     "dynatrace-token": joined("dt0c01.", of(CAPITALS, 24), ".", of(CAPITALS, 64)),
     "prefect-key": joined("pnu_", of(LETTERS, 36)),
     "readme-key": joined("rdme_", of(LETTERS.lower(), 70)),
-    "typeform-token": joined("tfp_", of(LETTERS, 44)),
+    "typeform-token": joined("tfp_", of(LETTERS + "-_.=", 58), of(LETTERS, 1)),
+    "adobe-client-secret": joined("p8e-", of(LETTERS, 32)),
+    "artifactory-token": joined("AKCp", of(LETTERS, 69)),
+    "clickhouse-key": joined("4b1d", of(LETTERS, 38)),
+    "cloudflare-origin-key": joined("v1.0-", of(HEX, 24), "-", of(HEX, 146)),
+    "aws-bedrock-short-key": joined("bedrock-api-key-", of(LETTERS, 120)),
+    "dropbox-token": joined("sl.u.", of(B64URL, 134), of(LETTERS, 1)),
+    "duffel-token": joined("duffel_live_", of(B64URL, 42), of(LETTERS, 1)),
+    "easypost-key": joined("EZAK", of(LETTERS, 54)),
+    "facebook-token": joined("EAAC", of(LETTERS, 180)),
+    "flutterwave-key": joined("FLWSECK_TEST-", of("abcdefgh0123456789", 32), "-X"),
+    "frameio-token": joined("fio-u-", of(B64URL, 63), of(LETTERS, 1)),
+    "defined-networking-key": joined(
+        "dnkey-", of(LETTERS, 26), "-", of(B64URL, 51), of(LETTERS, 1)
+    ),
+    "mapbox-secret-token": joined("sk.eyJ", of(LETTERS, 57), ".", of(LETTERS, 22)),
+    "octopus-key": joined("API-", of(CAPITALS, 26)),
+    "openshift-token": joined("sha256~", of(B64URL, 42), of(LETTERS, 1)),
+    "scalingo-token": joined("tk-us-", of(B64URL, 47), of(LETTERS, 1)),
+    "settlemint-token": joined("sm_pat_", of(LETTERS, 16)),
+    "sonar-token": joined("squ_", of(HEX, 40)),
+    "sourcegraph-token": joined("sgp_", of(HEX, 16), "_", of(HEX, 40)),
+    "square-production-token": joined("EAAA", of(B64URL, 59), of(LETTERS, 1)),
+    "teams-webhook": joined(
+        "https://acme.webhook.office.com/webhookb2/",
+        *(of(HEX, 8), "-", of(HEX, 4), "-4", of(HEX, 3), "-9", of(HEX, 3), "-", of(HEX, 12), "@"),
+        *(of(HEX, 8), "-", of(HEX, 4), "-4", of(HEX, 3), "-9", of(HEX, 3), "-", of(HEX, 12)),
+        *("/IncomingWebhook/", of(HEX, 32), "/", of(HEX, 8), "-", of(HEX, 4), "-4", of(HEX, 3)),
+        *("-9", of(HEX, 3), "-", of(HEX, 12)),
+    ),
+    "maxmind-key": joined(of(LETTERS, 6), "_", of(LETTERS, 29), "_mmk"),
+    "1password-secret-key": joined(
+        *("A3-", of(CAPITALS, 6), "-", of(CAPITALS, 6), "-", of(CAPITALS, 5), "-"),
+        *(of(CAPITALS, 5), "-", of(CAPITALS, 5), "-", of(CAPITALS, 5)),
+    ),
     "jwt": jwt,
     "private-key": pem("RSA PRIVATE KEY", 12),
     "putty-private-key": joined(
@@ -138,7 +172,9 @@ KNOWN: dict[str, Maker] = {
     "netrc-password": joined("machine git.internal login ci password ", of(LETTERS, 14)),
     "aws-secret-access-key": joined("aws_secret_access_key = ", of(B64, 40)),
     "azure-storage-key": joined("AccountName=acme;AccountKey=", of(B64, 86), "=="),
-    "azure-client-secret": joined(of(LETTERS, 3), "8Q~", of(B64URL, 33), of(LETTERS, 1)),
+    "azure-client-secret": joined(
+        of(LETTERS, 3), of(string.digits, 1), "Q~", of(B64URL, 33), of(LETTERS, 1)
+    ),
     "slack-webhook": joined(
         "https://hooks.slack.com/services/T",
         of(CAPITALS, 8),

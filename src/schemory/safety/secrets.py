@@ -12,11 +12,14 @@ from typing import NamedTuple
 
 from schemory.safety.assignments import find_assigned
 from schemory.safety.placeholders import is_documentation_token, is_stand_in
+from schemory.safety.service_forms import SERVICE_FORMS
 from schemory.safety.shape_forms import SHAPE_FORMS
 from schemory.safety.token_forms import TOKEN_FORMS
 
 _SHORTEST_TOKEN = 20
 _ESCAPES = ("\\n", "\\r", "\\t")
+
+_TOKENS = (*TOKEN_FORMS, *SERVICE_FORMS)
 
 
 class Finding(NamedTuple):
@@ -48,7 +51,7 @@ def find_secrets(text: str, *, precise_only: bool) -> tuple[Finding, ...]:
 
 def rule_names() -> tuple[str, ...]:
     """Return the name of every precise rule, each once, in the order they are tried."""
-    tokens, shapes = (form.name for form in TOKEN_FORMS), (form.name for form in SHAPE_FORMS)
+    tokens, shapes = (form.name for form in _TOKENS), (form.name for form in SHAPE_FORMS)
     return tuple(dict.fromkeys([*tokens, *shapes]))
 
 
@@ -57,7 +60,7 @@ def _known_tokens(text: str) -> Iterator[Finding]:
     long_words = "\n".join([word for word in text.split() if len(word) >= _SHORTEST_TOKEN])
     if not long_words:
         return
-    for form in TOKEN_FORMS:
+    for form in _TOKENS:
         for prefix in form.prefixes:
             if prefix in long_words:
                 rest = _compiled(form.rest + "(?![A-Za-z0-9])")

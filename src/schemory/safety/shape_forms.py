@@ -57,8 +57,8 @@ SHAPE_FORMS: tuple[ShapeForm, ...] = (
     ),
     ShapeForm(
         "azure-client-secret",
-        ("7Q~", "8Q~", "9Q~"),
-        rf"{_BORDER}(?P<value>[A-Za-z0-9_~.\-]{{3}}[789]Q~[A-Za-z0-9_~.\-]{{31,34}})(?![A-Za-z0-9])",
+        ("Q~",),
+        rf"{_BORDER}(?P<value>[A-Za-z0-9_~.\-]{{3}}[0-9]Q~[A-Za-z0-9_~.\-]{{31,34}})(?![A-Za-z0-9])",
         "https://learn.microsoft.com/entra/identity-platform/quickstart-register-app",
     ),
     ShapeForm(
@@ -90,5 +90,24 @@ SHAPE_FORMS: tuple[ShapeForm, ...] = (
         (".atlasv1.",),
         rf"{_BORDER}(?P<value>[A-Za-z0-9]{{14}}\.atlasv1\.[A-Za-z0-9_\-]{{60,}})",
         "https://developer.hashicorp.com/terraform/cloud-docs/users-teams-organizations/api-tokens",
+    ),
+    ShapeForm(
+        "teams-webhook",
+        ("webhook.office.com/",),
+        r"\.webhook\.office\.com/webhookb2/(?P<value>[0-9a-f@\-]{73}/IncomingWebhook/[0-9a-z]{32}/[0-9a-f\-]{36})",
+        "https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/add-incoming-webhook",
+    ),
+    ShapeForm(
+        "maxmind-key",
+        ("_mmk",),
+        rf"{_BORDER}(?P<value>[A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk)(?![A-Za-z0-9])",
+        "https://dev.maxmind.com/license-keys/",
+    ),
+    ShapeForm(
+        "1password-secret-key",
+        ("A3-",),
+        rf"{_BORDER}(?P<value>A3-[A-Z0-9]{{6}}-(?:[A-Z0-9]{{11}}|[A-Z0-9]{{6}}-[A-Z0-9]{{5}})"
+        r"(?:-[A-Z0-9]{5}){3})(?![A-Za-z0-9])",
+        "https://support.1password.com/secret-key-security/",
     ),
 )

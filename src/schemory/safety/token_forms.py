@@ -1,7 +1,7 @@
 """Credentials that begin with fixed letters: facts from the providers' public pages.
 
 Kept up by hand: a new form is one entry here and one maker in the corpus of the tests. Last held
-against the providers' pages in July 2026.
+against the providers' pages in July 2026, and against public rule sets in November 2026.
 """
 
 from schemory.safety.forms import TokenForm
@@ -133,7 +133,7 @@ TOKEN_FORMS: tuple[TokenForm, ...] = (
     ),
     TokenForm(
         "fly-token",
-        ("fm1r_", "fm2_", "fo1_"),
+        ("fm1r_", "fm1a_", "fm2_", "fo1_"),
         r"[A-Za-z0-9+/=_\-]{40,}",
         "https://fly.io/docs/security/tokens/",
     ),
@@ -272,13 +272,13 @@ TOKEN_FORMS: tuple[TokenForm, ...] = (
     TokenForm(
         "twilio-key",
         ("SK",),
-        rf"{_HEX}{{32}}",
+        r"[0-9a-fA-F]{32}",
         "https://www.twilio.com/docs/glossary/what-is-a-sid",
     ),
     # Payments and shops
     TokenForm(
         "stripe-key",
-        ("sk_live_", "sk_test_", "rk_live_", "rk_test_"),
+        ("sk_live_", "sk_test_", "sk_prod_", "rk_live_", "rk_test_", "rk_prod_"),
         rf"{_ALNUM}{{16,}}",
         "https://docs.stripe.com/keys",
     ),
@@ -309,7 +309,7 @@ TOKEN_FORMS: tuple[TokenForm, ...] = (
     TokenForm(
         "shippo-token",
         ("shippo_live_", "shippo_test_"),
-        rf"{_HEX}{{40}}",
+        r"[0-9a-fA-F]{40}",
         "https://docs.goshippo.com/docs/guides_general/authentication/",
     ),
     # Work tools and monitoring
@@ -400,7 +400,7 @@ TOKEN_FORMS: tuple[TokenForm, ...] = (
     TokenForm(
         "typeform-token",
         ("tfp_",),
-        rf"{_ALNUM}{{40,60}}",
+        r"[A-Za-z0-9_.=\-]{40,64}",
         "https://www.typeform.com/developers/get-started/personal-access-token/",
     ),
     # Any provider
