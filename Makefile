@@ -8,13 +8,14 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # By files: the examples of a document build upon each other.
 PYTEST_ARGS ?= -q -n 2 --dist loadfile
 
-.PHONY: help demo test check bench clean
+.PHONY: help demo test check bench conformance clean
 
 help:
 	@echo "make demo   start the real server, talk to it as an agent would, show what the agent sees"
 	@echo "make test   run the test suite"
 	@echo "make check  run every gate: format, lint, types, imports, generated docs, tests"
 	@echo "make bench  run the benchmarks"
+	@echo "make conformance  run the protocol's official suite and Inspector (from the npm registry)"
 	@echo "make clean  remove the environment and what tools left behind"
 
 $(VENV)/.runtime: pyproject.toml
@@ -41,6 +42,9 @@ check: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m benchmarks
+
+conformance: $(VENV)/.dev
+	@$(BIN)/python scripts/conformance.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
