@@ -216,6 +216,6 @@ def not_a_graph(name: str, parsed: ParsedFile) -> NotAGraphError:
         context={"lines": parsed.lines, "objects": len(parsed.kept), "form": str(parsed.form)},
         suggestions=[
             _GRAPH_FORM,
-            "If it holds notes, they are no nodes: this command is not theirs.",
+            "If it holds notes, they are no nodes: `schemory import PATH` takes those.",
         ],
     )

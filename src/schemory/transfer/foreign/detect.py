@@ -35,6 +35,7 @@ _ADR_NAME: Final = re.compile(r"(?:adr[-_ ]?)?\d{3,5}[-_. ].*|adr[-_ ]?\d+.*", r
 _HEADING: Final = re.compile(r"^#{1,4}\s+(.+?)\s*#*$", re.MULTILINE)
 _GRAPH: Final = re.compile(
     r'"_?type"\s*:\s*"(?:node|edge|entity|relation)"|"(?:entityType|relationType|nodeType|edgeType)"\s*:'
+    r'|"(?:entities|nodes)"\s*:\s*[\[{]'
 )
 _MEM0: Final = re.compile(
     r'"memory"\s*:\s*"|"(?:export_meta|memory_categories|category_ids)"\s*:|"state"\s*:\s*"(?:active|paused|archived|deleted)"'
