@@ -35,8 +35,9 @@ class Streams:
 
         async def serve(scope: Scope, receive: Receive, send: Send) -> None:
             if scope["method"] == "GET" or _is_listening(scope.get(MESSAGE)):
-                receive = self._until_the_end(scope, receive)
-            await app(scope, receive, send)
+                await _whole(app, scope, self._until_the_end(scope, receive), send)
+            else:
+                await app(scope, receive, send)
 
         return serve
 
@@ -59,6 +60,20 @@ class Streams:
                 ending.cancel()
 
         return wait
+
+
+async def _whole(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """Run `app`, and end its answer where it stopped in the middle of a stream."""
+    is_open = False
+
+    async def noted(message: Message) -> None:
+        nonlocal is_open
+        is_open = message["type"] == "http.response.start" or bool(message.get("more_body"))
+        await send(message)
+
+    await app(scope, receive, noted)
+    if is_open:
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def _is_listening(message: object) -> bool:

@@ -29,8 +29,8 @@ def schemas(tmp_path: Path) -> Path:
     return folder
 
 
-def status(served: "Served", **headers: str) -> int:
-    return served.ask("tools/list", **headers).status
+def status(served: "Served", session: str) -> int:
+    return served.ask("tools/list", Mcp_Session_Id=session).status
 
 
 @pytest.mark.covers("http.eras")
@@ -48,7 +48,7 @@ def test_each_version_with_a_handshake_gets_a_session(servers: "Servers", versio
     assert answer.headers["mcp-session-id"] == name
     ended = served.send("DELETE", Mcp_Session_Id=name)
     assert ended.status == 200
-    assert status(served, Mcp_Session_Id=name) == 404
+    assert status(served, name) == 404
 
 
 @pytest.mark.covers("http.eras")
@@ -248,9 +248,9 @@ def test_a_long_call_tells_how_far_it_is_and_holds_up_nobody(
     async def talk() -> tuple[list[float], "Message"]:
         steps: list[float] = []
 
-        async def note(done: float, total: float | None, message: str | None) -> None:
+        async def note(progress: float, total: float | None, message: str | None) -> None:
             del total, message
-            steps.append(done)
+            steps.append(progress)
 
         async with served.client(mode) as client:
             arguments = {"project_id": "p", "import_path": str(file)}
@@ -311,8 +311,8 @@ def test_a_client_that_gives_up_ends_its_call(servers: "Servers", tmp_path: Path
             arguments = {"project_id": "p", "import_path": str(file)}
             begun = asyncio.Event()
 
-            async def note(done: float, total: float | None, message: str | None) -> None:
-                del done, total, message
+            async def note(progress: float, total: float | None, message: str | None) -> None:
+                del progress, total, message
                 begun.set()
 
             call = asyncio.create_task(
@@ -323,6 +323,7 @@ def test_a_client_that_gives_up_ends_its_call(servers: "Servers", tmp_path: Path
             await asyncio.gather(call, return_exceptions=True)
 
     asyncio.run(asyncio.wait_for(talk(), 120))
+    text = ""
     for _ in range(300):
         text = served.send("GET", "/metrics").text
         if 'outcome="cancelled"' in text:
