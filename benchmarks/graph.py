@@ -1,9 +1,7 @@
 """The knowledge graph against the raw engine: `python -m benchmarks.graph [--nodes N] [--json]`."""
 
 import argparse
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -12,12 +10,20 @@ from itertools import count, islice
 from pathlib import Path
 
 import apsw
-from benchmarks import made, processes, raw, server, startup
-from benchmarks.measure import Figure, as_json, by_turns, median_of, once, ratio, table
+from benchmarks import comparing, made, processes, raw, server, startup
+from benchmarks.comparing import (
+    Parts,
+    against_raw,
+    common_arguments,
+    growing,
+    measured,
+    report,
+    say,
+)
+from benchmarks.measure import Figure, by_turns, median_of, once, ratio
 
 from schemory.graph.inputs import NodeInput
 from schemory.graph.results import PageOptions, Room
-from schemory.graph.service import KnowledgeGraph
 from schemory.model.edge import EdgeRecord
 from schemory.model.jsonvalue import Json, compact
 from schemory.model.node import NodeRecord
@@ -32,7 +38,6 @@ from schemory.transfer.importer import import_graph
 HUB = "The Hub of Everything"
 BUDGET = 60_000
 RARE = "quokkazephyr"
-_ADDS = 200
 _ROUNDS = 40
 _LINES_FROM = 1 << 40
 
@@ -48,21 +53,15 @@ def newcomer(number: int) -> NodeInput:
 
 def adding(base: Path, folder: Path) -> Iterator[Figure]:
     """Measure one added node per transaction against the same rows written bare."""
-    ours, bare, told = (Path(shutil.copy(base, folder / f"add-{i}.db")) for i in range(3))
-    with raw.recording() as recorder, closing(made.open_store(told)) as store:
-        recorder.transactions.clear()
-        for i in range(_ADDS + 2):
-            made.graph_of(store).add_nodes([newcomer(i)])
-    written = iter(recorder.transactions)
-    numbers = count()
-    with closing(made.open_store(ours)) as store, closing(raw.connect(bare)) as db:
+
+    def write(store: SqliteStore) -> Iterator[None]:
         graph = made.graph_of(store)
-        times = by_turns(
-            lambda: graph.add_nodes([newcomer(next(numbers))]),
-            lambda: raw.replay(db, next(written)),
-            _ADDS,
-        )
-    yield ratio("add one node, FULL, p50", *times, 1.5, "index text and secret scan are included")
+        for number in range(comparing.WRITES + 2):
+            graph.add_nodes([newcomer(number)])
+            yield
+
+    note = "index text and secret scan are included"
+    yield against_raw("add one node, FULL, p50", made.open_store, write, base, folder, note=note)
     node = newcomer(1)
     derive = median_of(lambda: (name_text(node.name), lines_text(node.metadata)), 200)
     text = "\n".join(node.metadata)
@@ -264,29 +263,8 @@ def _size_of(record: NodeRecord | EdgeRecord) -> int:
 # Growth
 
 
-def growing(stores: dict[int, Path], folder: Path) -> Iterator[Figure]:
-    """Measure how the cost of three verbs grows with the graph."""
-    costs: dict[str, dict[int, float]] = {}
-    for nodes, path in stores.items():
-        copied = Path(shutil.copy(path, folder / f"growth-{nodes}.db"))
-        with closing(made.open_store(copied)) as store:
-            for verb, took in _costs(made.graph_of(store), nodes).items():
-                costs.setdefault(verb, {})[nodes] = took
-        copied.unlink()
-    for verb, by_size in costs.items():
-        sizes = sorted(by_size)
-        note = ", ".join(f"{size:,} nodes: {by_size[size]:.3g} ms" for size in sizes)
-        yield Figure(
-            name=f"growth of {verb}",
-            ours=by_size[sizes[-1]],
-            raw=by_size[sizes[0]],
-            value=by_size[sizes[-1]] / by_size[sizes[0]],
-            goal=2.0,
-            note=f"raw column = the smallest graph; {note}",
-        )
-
-
-def _costs(graph: KnowledgeGraph, nodes: int) -> dict[str, float]:
+def _costs(store: SqliteStore, nodes: int) -> dict[str, float]:
+    graph = made.graph_of(store)
     numbers = count()
     names = [node.name for node in islice(made.nodes(nodes), nodes // 2, nodes // 2 + 50)]
     turns = count()
@@ -305,7 +283,7 @@ def make_stores(folder: Path, nodes: int) -> dict[int, Path]:
     """Fill three stores, each ten times the size of the one before."""
     stores: dict[int, Path] = {}
     for size in (nodes // 100, nodes // 10, nodes):
-        _say(f"filling a store of {size:,} nodes and {3 * size:,} edges")
+        say(f"filling a store of {size:,} nodes and {3 * size:,} edges")
         stores[size] = folder / f"store-{size}.db"
         with closing(made.open_store(stores[size])) as store:
             made.fill(store, size, hub=HUB, hub_edges=size // 2)
@@ -316,43 +294,39 @@ def make_stores(folder: Path, nodes: int) -> dict[int, Path]:
 PARTS = ("write", "import", "search", "open", "growth", "processes", "memory", "startup")
 
 
-def figures(folder: Path, nodes: int, parts: Sequence[str]) -> Iterator[Figure]:
+def figures(folder: Path, nodes: int, chosen: Sequence[str]) -> Iterator[Figure]:
     """Yield the figures of some parts, as they are measured."""
+    nodes = max(1000, nodes)
     stores = make_stores(folder, nodes)
     largest = stores[max(stores)]
     names = [node.name for node in islice(made.nodes(max(stores)), 500, 600)]
-    measured: dict[str, Iterator[Figure]] = {
-        "write": adding(largest, folder),
-        "import": loading(folder, nodes // 5),
-        "search": searching(largest),
-        "open": opening(largest, names),
-        "growth": growing(stores, folder),
-        "processes": processes.writing(folder),
-        "memory": server.remembering(largest, HUB, RARE),
-        "startup": startup.starting(folder),
+    parts: Parts = {
+        "write": lambda: adding(largest, folder),
+        "import": lambda: loading(folder, nodes // 5),
+        "search": lambda: searching(largest),
+        "open": lambda: opening(largest, names),
+        "growth": lambda: growing(stores, folder, made.open_store, _costs, "nodes"),
+        "processes": lambda: processes.writing(folder),
+        "memory": lambda: server.remembering(largest, HUB, RARE),
+        "startup": lambda: startup.starting(folder),
     }
-    for part in parts:
-        for figure in measured[part]:
-            _say(f"{part}: {figure.name}: {figure.value:.3g} {figure.value_unit}")
-            yield figure
+    yield from measured(parts, chosen)
 
 
-def _say(text: str) -> None:
-    print(f"... {text}", file=sys.stderr, flush=True)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this benchmark alone understands."""
+    parser.add_argument("--nodes", type=int, default=100_000, help="nodes of the largest graph")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark and print its table; 1 = a goal was missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.graph", description=__doc__)
-    parser.add_argument("--nodes", type=int, default=100_000, help="nodes of the largest graph")
-    parser.add_argument("--only", action="append", choices=PARTS, help="a part; repeatable")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--folder", type=Path, help="where to work; default: a temporary folder")
-    chosen = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory(dir=chosen.folder, prefix="schemory-bench-") as folder:
-        found = list(figures(Path(folder), max(1000, chosen.nodes), chosen.only or PARTS))
-    print(as_json(found) if chosen.json else table(found))
-    return int(any(figure.is_met is False for figure in found))
+    add_arguments(parser)
+    common_arguments(parser, PARTS)
+    return report(
+        parser.parse_args(arguments),
+        lambda folder, given: figures(folder, given.nodes, given.only or PARTS),
+    )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,7 @@
 """Project memory against the raw engine: `python -m benchmarks.memory [--entries N] [--json]`."""
 
 import argparse
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -15,7 +13,18 @@ from pathlib import Path
 
 import apsw
 from benchmarks import notes, raw
-from benchmarks.measure import Figure, as_json, by_turns, median_of, once, ratio, table
+from benchmarks.comparing import (
+    WRITES,
+    Parts,
+    against_raw,
+    common_arguments,
+    growing,
+    measured,
+    report,
+    say,
+    take,
+)
+from benchmarks.measure import Figure, by_turns, median_of, once, ratio
 
 from schemory.memory.inputs import NewEntry, ProjectRef, SearchRequest
 from schemory.memory.service import ProjectMemory
@@ -30,7 +39,6 @@ from schemory.storage.sqlite.store import SqliteStore
 
 REF = ProjectRef(project_id=notes.PROJECT)
 EVERYTHING = EntryFilter()
-_ADDS = 200
 _QUESTIONS = 100
 _ROUNDS = 40
 _RAW_SEARCH = """
@@ -77,8 +85,8 @@ def groups_of(question: str) -> list[TermGroup]:
 
 def adding(base: Path, folder: Path) -> Iterator[Figure]:
     """Measure one added entry per transaction against the same rows written bare."""
-    news = list(islice(newcomers(), _ADDS + 2))
-    note = "index text, near-duplicate check and secret scan are included"
+    news = list(islice(newcomers(), WRITES + 2))
+    note = "near-duplicate check, secret scan, audit and (remembered) index text are included"
 
     def serve(store: SqliteStore) -> Iterator[None]:
         memory = memory_of(store)
@@ -86,8 +94,8 @@ def adding(base: Path, folder: Path) -> Iterator[Figure]:
             memory.add_entry(REF, new)
             yield
 
-    yield _against_raw("add one entry, FULL, p50", serve, base, folder, note)
-    entries = [_renamed([entry])[0] for entry in notes.entries(_ADDS + 2, seed=8)]
+    yield against_raw("add one entry, FULL, p50", notes.open_store, serve, base, folder, note=note)
+    entries = [_renamed([entry])[0] for entry in notes.entries(WRITES + 2, seed=8)]
 
     def store_ready(store: SqliteStore) -> Iterator[None]:
         texts = [store.index_text(entry) for entry in entries]
@@ -97,36 +105,12 @@ def adding(base: Path, folder: Path) -> Iterator[Figure]:
             yield
 
     name = "… by the store alone, index text ready"
-    yield _against_raw(name, store_ready, base, folder, "")
+    yield against_raw(name, notes.open_store, store_ready, base, folder, note="")
     with closing(notes.open_store(":memory:")) as store:
-        derive = median_of(partial(_take, map(store.index_text, entries)), _ADDS - 2)
+        derive = median_of(partial(take, map(store.index_text, entries)), WRITES - 2)
     scan = median_of(lambda: find_secrets(news[0].content, precise_only=False), 200)
     yield Figure(name="… of it: index text", ours=derive, value=derive, value_unit="ms")
     yield Figure(name="… of it: secret scan", ours=scan, value=scan, value_unit="ms")
-
-
-def _against_raw(
-    name: str,
-    write: Callable[[SqliteStore], Iterator[None]],
-    base: Path,
-    folder: Path,
-    note: str,
-) -> Figure:
-    """Return what each step of `write` takes against its rows written bare."""
-    ours, bare, told = (Path(shutil.copy(base, folder / f"add-{i}.db")) for i in range(3))
-    with raw.recording() as recorder, closing(notes.open_store(told)) as store:
-        recorder.transactions.clear()
-        for _ in write(store):
-            pass
-    written = iter(recorder.transactions)
-    with closing(notes.open_store(ours)) as store, closing(raw.connect(bare)) as db:
-        steps = write(store)
-        times = by_turns(partial(_take, steps), lambda: raw.replay(db, next(written)), _ADDS)
-    return ratio(name, *times, 1.5, note)
-
-
-def _take(steps: Iterator[object]) -> None:
-    next(steps)
 
 
 # Many writes
@@ -244,28 +228,6 @@ def beside_others(folder: Path, number: int, foreign: int) -> Iterator[Figure]:
 # Growth
 
 
-def growing(stores: dict[int, Path], folder: Path) -> Iterator[Figure]:
-    """Measure how the cost of the verbs grows with the project."""
-    costs: dict[str, dict[int, float]] = {}
-    for number, path in stores.items():
-        copied = Path(shutil.copy(path, folder / f"growth-{number}.db"))
-        with closing(notes.open_store(copied)) as store:
-            for verb, took in _costs(store, number).items():
-                costs.setdefault(verb, {})[number] = took
-        copied.unlink()
-    for verb, by_size in costs.items():
-        sizes = sorted(by_size)
-        note = ", ".join(f"{size:,} entries: {by_size[size]:.3g} ms" for size in sizes)
-        yield Figure(
-            name=f"growth of {verb}",
-            ours=by_size[sizes[-1]],
-            raw=by_size[sizes[0]],
-            value=by_size[sizes[-1]] / by_size[sizes[0]],
-            goal=2.0,
-            note=f"raw column = the smallest project; {note}",
-        )
-
-
 def _costs(store: SqliteStore, number: int) -> dict[str, float]:
     arriving = notes.entries(10_000, seed=8)
 
@@ -295,25 +257,22 @@ def _list_newest(store: SqliteStore) -> int:
 PARTS = ("write", "import", "search", "isolation", "growth")
 
 
-def figures(folder: Path, entries: int, foreign: int, parts: Sequence[str]) -> Iterator[Figure]:
+def figures(folder: Path, entries: int, foreign: int, chosen: Sequence[str]) -> Iterator[Figure]:
     """Yield the figures of some parts, as they are measured."""
     stores: dict[int, Path] = {}
     for size in sorted({1_000, 10_000, entries}):
-        _say(f"filling a project of {size:,} entries")
+        say(f"filling a project of {size:,} entries")
         stores[size] = folder / f"store-{size}.db"
         with closing(notes.open_store(stores[size])) as store:
             notes.fill(store, size)
-    measured: dict[str, Callable[[], Iterator[Figure]]] = {
+    parts: Parts = {
         "write": lambda: adding(stores[entries], folder),
         "import": lambda: loading(folder, min(entries, 20_000)),
         "search": lambda: _searching_all(stores),
         "isolation": lambda: beside_others(folder, 10_000, foreign),
-        "growth": lambda: growing(stores, folder),
+        "growth": lambda: growing(stores, folder, notes.open_store, _costs, "entries"),
     }
-    for part in parts:
-        for figure in measured[part]():
-            _say(f"{part}: {figure.name}: {figure.value:.3g} {figure.value_unit}")
-            yield figure
+    yield from measured(parts, chosen)
 
 
 def _searching_all(stores: dict[int, Path]) -> Iterator[Figure]:
@@ -322,24 +281,21 @@ def _searching_all(stores: dict[int, Path]) -> Iterator[Figure]:
             yield from searching(path, size)
 
 
-def _say(text: str) -> None:
-    print(f"... {text}", file=sys.stderr, flush=True)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this benchmark alone understands."""
+    parser.add_argument("--entries", type=int, default=50_000, help="of the largest project")
+    parser.add_argument("--foreign", type=int, default=200_000, help="entries of other projects")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark and print its table; 1 = a goal was missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.memory", description=__doc__)
-    parser.add_argument("--entries", type=int, default=50_000, help="of the largest project")
-    parser.add_argument("--foreign", type=int, default=200_000, help="entries of other projects")
-    parser.add_argument("--only", action="append", choices=PARTS, help="a part; repeatable")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--folder", type=Path, help="where to work; default: a temporary folder")
-    given = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory(dir=given.folder, prefix="schemory-bench-") as folder:
-        parts = given.only or PARTS
-        found = list(figures(Path(folder), given.entries, given.foreign, parts))
-    print(as_json(found) if given.json else table(found))
-    return 1 if any(figure.is_met is False for figure in found) else 0
+    add_arguments(parser)
+    common_arguments(parser, PARTS)
+    return report(
+        parser.parse_args(arguments),
+        lambda folder, given: figures(folder, given.entries, given.foreign, given.only or PARTS),
+    )
 
 
 if __name__ == "__main__":
