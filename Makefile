@@ -16,6 +16,7 @@ help:
 	@echo "make check  run every gate: format, lint, types, imports, generated docs, tests"
 	@echo "make bench  run the benchmarks"
 	@echo "make conformance  run the protocol's official suite and Inspector (from the npm registry)"
+	@echo "make dist   build the wheel, the registry's server.json, the bundle and the plugin"
 	@echo "make clean  remove the environment and what tools left behind"
 
 $(VENV)/.runtime: pyproject.toml
@@ -45,6 +46,10 @@ bench: $(VENV)/.dev
 
 conformance: $(VENV)/.dev
 	@$(BIN)/python scripts/conformance.py
+
+dist: $(VENV)/.runtime
+	@$(PIP) wheel --no-deps --wheel-dir dist .
+	@$(BIN)/python scripts/make_manifests.py --to dist
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build

@@ -317,3 +317,19 @@ def test_a_pack_that_does_not_exist_is_a_wrong_setting(home: Path) -> None:
     error = complaint(home, {"MEMORY_PACKS": ("rpgg",)}, {})
     assert error.message == "--pack is 'rpgg'; allowed: one of rpg, software"
     assert error.problems[0].nearest == ("rpg",)
+
+
+@pytest.mark.covers("config.unfilled")
+@pytest.mark.parametrize("text", ["${env:DB}", "${DB}", "${DB:-x}", "{env:DB}", " ${DB} "])
+def test_a_reference_that_a_client_did_not_fill_in_is_no_path(home: Path, text: str) -> None:
+    with pytest.raises(ConfigError) as fault:
+        load_settings({}, environ={"MEMORY_DB_PATH": text}, cwd=home, home=home)
+    assert "which the client has not filled in" in fault.value.message
+    assert list(home.iterdir()) == []
+
+
+@pytest.mark.covers("config.unfilled")
+@pytest.mark.parametrize("text", ["a$b.sqlite", "{x}/a.sqlite", "${x}y.sqlite"])
+def test_odd_paths_are_still_paths(home: Path, text: str) -> None:
+    settings = load_settings({}, environ={"MEMORY_DB_PATH": text}, cwd=home, home=home)
+    assert settings.database == str(home / text)

@@ -36,7 +36,6 @@ def _with(*env: Variable) -> Entry:
         ("cursor", "env", {"A": "${env:A}", "B": "b"}),
         ("windsurf", "env", {"A": "${env:A}", "B": "b"}),
         ("gemini", "env", {"A": "${A}", "B": "b"}),
-        ("cline", "env", {"A": "${env:A}", "B": "b"}),
         ("opencode", "environment", {"A": "{env:A}", "B": "b"}),
         ("codex", "env", {"B": "b"}),
         ("codex", "env_vars", ["A"]),
@@ -50,7 +49,7 @@ def test_a_variable_is_referred_to_in_the_clients_own_way(
 
 
 @pytest.mark.covers("setup.clients.secret")
-@pytest.mark.parametrize("client", ["claude-desktop", "zed", "jetbrains"])
+@pytest.mark.parametrize("client", ["claude-desktop", "zed", "jetbrains", "cline"])
 def test_a_client_that_cannot_refer_to_variables_is_refused_with_a_way_out(client: str) -> None:
     with pytest.raises(UnsupportedError) as fault:
         shaped(_with(Variable("MEMORY_DB_PATH")), find_client(client))
@@ -104,6 +103,7 @@ def test_variables_are_read_from_the_command_line() -> None:
         ({"command": "pipx", "args": ["run", "schemory"]}, True),
         ({"type": "local", "command": ["/v/python", "-P", "-m", "schemory"]}, True),
         ({"command": {"path": "/v/bin/schemory", "args": ["serve"]}}, True),
+        ({"transport": {"type": "stdio", "command": "/v/bin/schemory"}}, True),
         ({"command": "/bin/uv", "args": ["tool", "run", "schemory==0.1.0"]}, True),
         ({"command": "npx", "args": ["server-memory"]}, False),
         ({"command": "uv", "args": ["--directory", "/code/schemory", "run", "x.py"]}, False),

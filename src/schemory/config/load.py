@@ -18,6 +18,7 @@ from schemory.config.keys import (
     VECTOR_FOLDER,
     SettingKey,
 )
+from schemory.config.references import find_unfilled
 from schemory.config.settings import DEFAULT_SPACE, Raw, Settings, mask_url
 from schemory.errors import ConfigError, Problem, SchemoryError
 from schemory.model.frozen import dataclass, field, replace
@@ -128,6 +129,8 @@ def load_settings(
     environment = os.environ if environ is None else environ
     findings = _Findings()
     own = {name: text for name, text in environment.items() if name.startswith(_PREFIX)}
+    for name, told in find_unfilled(own):
+        findings.add(name, told)
     loader = _Loader(
         layers=(_Layer("flag", overrides), _Layer("environment", own)),
         cwd=cwd or Path.cwd(),

@@ -166,6 +166,8 @@ def command_line(value: object) -> list[str]:
     if not isinstance(value, Mapping):
         return []
     members = cast("Mapping[str, object]", value)
+    if isinstance(members.get("transport"), Mapping):  # as Cline's own command writes it
+        members = cast("Mapping[str, object]", members["transport"])
     command, args = members.get("command"), members.get("args")
     if isinstance(command, Mapping):  # Zed's older layout: {"path": ..., "args": [...]}
         inner = cast("Mapping[str, object]", command)

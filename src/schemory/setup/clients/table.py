@@ -168,8 +168,8 @@ CLIENTS: Final[tuple[Client, ...]] = (
         reads_comments=True,
         programs=("gemini",),
         restart="Start a new session of `gemini`.",
-        check="`gemini mcp list` or `/mcp` shows schemory as connected.",
-        project_note="Gemini CLI reads a project's file only in a folder that it trusts.",
+        check="In a folder that it trusts, `gemini mcp list` shows schemory as connected.",
+        project_note="Gemini CLI starts servers, also your own ones, only in trusted folders.",
     ),
     Client(
         name="zed",
@@ -272,7 +272,6 @@ CLIENTS: Final[tuple[Client, ...]] = (
                 )
             ),
         ),
-        reference="${env:NAME}",
         reads_comments=False,
         programs=("cline",),
         restart="Press Restart Server beside schemory in Cline's MCP servers, or reload.",
