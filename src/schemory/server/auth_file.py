@@ -88,12 +88,16 @@ def _read(path: Path) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except OSError as fault:
         raise _refused(path, [("$", f"cannot be read: {fault.strerror}")]) from None
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise _refused(path, [("$", "is no file")])
         if os.name == "posix":
             _require_private(path, found)
+    except ConfigError:
+        os.close(descriptor)
+        raise
+    with os.fdopen(descriptor, "rb") as file:
         raw = file.read(_MAX_BYTES + 1)
     if len(raw) > _MAX_BYTES:
         raise _refused(path, [("$", f"is larger than {_MAX_BYTES:,} bytes")])
