@@ -68,6 +68,7 @@ GROUPS: tuple[Group, ...] = (
             ("export", "memory_files", "write the project's entries to a file"),
             ("import", "move_in", "take in such a file, or what another tool kept"),
             ("audit", "memory_files", "list the record of writes, or prune it"),
+            ("embed", "embed", "make the vectors that search by meaning needs"),
             ("projects", "memory", "list the projects that have entries"),
         ),
     ),

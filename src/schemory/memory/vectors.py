@@ -124,6 +124,12 @@ class Vectors:
         with self._store.memory_transaction(project_id, _CONTEXT) as tx:
             return tx.drop_vectors(entry_ids)
 
+    def tidy(self, project_id: str) -> int:
+        """Remove vectors that other models made; returns how many."""
+        model = self._loaded().model
+        with self._store.memory_transaction(project_id, _CONTEXT) as tx:
+            return tx.drop_vectors(except_model=model)
+
     def catch_up(
         self,
         project_id: str,

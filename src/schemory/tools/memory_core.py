@@ -5,8 +5,10 @@ from typing import Any, Final
 
 from schemory.memory.inputs import EntryUpdate, NewEntry
 from schemory.memory.results import EntryAdded, EntryUpdated, MemoryStatus
+from schemory.memory.vector_backend import VectorHealth
 from schemory.model.entry import Entry
 from schemory.model.jsonvalue import Json
+from schemory.storage.vector_protocols import VectorCount
 from schemory.tools.fitting import counted
 from schemory.tools.memory_bench import (
     MemoryBench,
@@ -19,6 +21,7 @@ from schemory.tools.memory_bench import (
 )
 from schemory.tools.memory_replies import memory_reply, success_data, with_warnings
 from schemory.tools.memory_specs import FIELDS
+from schemory.tools.memory_wire import vectors_wire
 from schemory.tools.registry import Call, Reply
 
 
@@ -33,6 +36,8 @@ def status(bench: MemoryBench, call: Call) -> Reply:
         "features": dict(status.features),
         "index": status.index.value,
     }
+    if status.vectors is not None:
+        data["vectors"] = vectors_wire(status.vectors, status.vector_count)
     if bench.graph_facts is not None:
         facts = bench.graph_facts(call)
         data |= {"graph": facts} if facts else {}
@@ -58,7 +63,21 @@ def _status_text(status: MemoryStatus, structured: Mapping[str, Any]) -> str:
         )
     on = [name for name, is_on in status.features.items() if is_on]
     lines.append(f"Switched on: {', '.join(on) or 'nothing'}; search index {status.index}")
+    if status.vectors is not None:
+        lines.append(_vectors_text(status.vectors, status.vector_count))
     return with_warnings("\n".join(lines), status.warnings)
+
+
+def _vectors_text(health: VectorHealth, count: VectorCount | None) -> str:
+    state = {"not_loaded": "loaded at the first search", "ready": "ready"}.get(health.state, "off")
+    parts = [f"Search by meaning: {health.model or health.backend}, {state}"]
+    if count is not None:
+        parts.append(f"{count.embedded} of {counted(count.total, 'entry')} have vectors")
+        if count.of_other_models:
+            parts.append(f"{count.of_other_models} vectors are another model's")
+    if health.detail and health.state != "unavailable":
+        parts.append(f"last trouble: {health.detail}")
+    return "; ".join(parts)
 
 
 _EMPTY: Final = "Memory: empty; memory_add_entry keeps the first entry."

@@ -106,5 +106,9 @@ def rebuild_index(bench: MemoryBench, call: Call) -> Reply:
     """Make the project's search index anew."""
     rebuilt = bench.memory.rebuild_index(ref_of(call), by=author_of(call))
     text = f"The search index is new; it holds {rebuilt.indexed} entries."
-    structured = success_data(rebuilt, {"indexed": rebuilt.indexed}, with_project=True)
+    data: dict[str, Json] = {"indexed": rebuilt.indexed}
+    if rebuilt.vectors is not None:
+        data["vectors"] = rebuilt.vectors.embedded
+        text += f" {rebuilt.vectors.embedded} of them have new vectors, the rest get theirs."
+    structured = success_data(rebuilt, data, with_project=True)
     return memory_reply(structured, with_warnings(text, rebuilt.warnings))

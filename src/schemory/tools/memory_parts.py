@@ -111,7 +111,9 @@ HITS: Final = list_schema(
     "score",
     "warnings",
 )
-SIMILAR: Final = list_schema({**_HEAD, "similarity": _SHARE}, *_HEAD_REQUIRED, "similarity")
+SIMILAR: Final = list_schema(
+    {**_HEAD, "similarity": _SHARE, "match": TEXT}, *_HEAD_REQUIRED, "similarity"
+)
 ENTRY: Final[Mapping[str, Json]] = _object(
     {
         **{key: part for key, part in _HEAD.items() if key != "snippet"},
@@ -155,3 +157,12 @@ COUNTS: Final[Mapping[str, Json]] = _object(
     dict.fromkeys(("entries", "active", "superseded", "invalidated", "archived"), WHOLE)
 )
 FEATURES: Final[Mapping[str, Json]] = _object(dict.fromkeys(("fts", "vector", "audit_log"), FLAG))
+VECTORS: Final[Mapping[str, Json]] = _object(
+    {
+        **dict.fromkeys(("backend", "state", "model", "detail"), TEXT),
+        **dict.fromkeys(("embedded", "total", "of_other_models"), WHOLE),
+    },
+    "backend",
+    "state",
+)
+"""How search by meaning stands; how many entries have vectors, where a model tells which."""

@@ -19,6 +19,7 @@ from schemory.tools.memory_parts import (
     TEXT,
     TEXTS,
     TWINS,
+    VECTORS,
     WHOLE,
 )
 from schemory.tools.memory_spec import Confirming, Handler, MemorySpec
@@ -113,6 +114,7 @@ CORE_SPECS: Final = (
             "counts": COUNTS,
             "features": FEATURES,
             "index": TEXT,
+            "vectors": VECTORS,
             "graph": _GRAPH,
         },
     ),
@@ -219,7 +221,7 @@ LIFECYCLE_SPECS: Final = (
         effect=Effect.WRITE,
         handle=late("memory_lifecycle:rebuild_index"),
         properties={},
-        output={"indexed": WHOLE},
+        output={"indexed": WHOLE, "vectors": WHOLE},
     ),
 )
 """The tools that change what an entry stands for."""

@@ -10,9 +10,11 @@ from schemory.memory.results import (
     SimilarEntry,
 )
 from schemory.memory.trust import verification_hint
+from schemory.memory.vector_backend import VectorHealth
 from schemory.model.entry import Entry, Link
 from schemory.model.jsonvalue import Json, plain_number
 from schemory.storage.memory_protocols import EarlierText, NameCount
+from schemory.storage.vector_protocols import VectorCount
 
 _SCORE_DIGITS: Final = 6
 
@@ -84,8 +86,19 @@ def similar_wire(similar: SimilarEntry) -> dict[str, Json]:
     return {
         **_head(similar.entry, similar.snippet),
         "similarity": round(similar.similarity, _SCORE_DIGITS),
+        **present({"match": similar.match}),
         "verification_hint": hint,
     }
+
+
+def vectors_wire(health: VectorHealth, count: VectorCount | None) -> dict[str, Json]:
+    """Return how search by meaning stands."""
+    counts: dict[str, Json] = {}
+    if count is not None:
+        counts = {"embedded": count.embedded, "total": count.total}
+        counts |= {"of_other_models": count.of_other_models} if count.of_other_models else {}
+    facts: dict[str, Json] = {"model": health.model, "detail": health.detail}
+    return {"backend": health.backend, "state": health.state, **present(facts), **counts}
 
 
 def _head(entry: Entry, snippet: str) -> dict[str, Json]:
@@ -117,7 +130,18 @@ def parts_wire(parts: ScoreParts) -> dict[str, Json]:
         "from_neighbour": round(parts.from_neighbour, _SCORE_DIGITS),
         "from_parent": round(parts.from_parent, _SCORE_DIGITS),
         "words": list(parts.words),
+        **present(
+            {
+                "by_words": _rounded(parts.by_words),
+                "similarity": _rounded(parts.similarity),
+                "weight_of_similarity": parts.weight,
+            }
+        ),
     }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, _SCORE_DIGITS)
 
 
 def earlier_wire(earlier: EarlierText, content: str) -> dict[str, Json]:
