@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from schemory.transfer.foreign.options import Moved
 
 _AUTO = "auto"
+_STDIN = "-"
 _KINDS = "\n".join(f"  {kind.value:<13} {summary}" for kind, summary in SUMMARIES.items())
 
 
@@ -53,11 +54,23 @@ def _configure(parser: argparse.ArgumentParser) -> None:
 
 def _run(request: Request) -> int:
     kind, why = _kind(request)
+    if request.args.file == _STDIN:
+        return _import_stdin(request, kind)
     if kind is Kind.EXPORT:
         return run_export_import(request)
     if kind is Kind.GRAPH:
         return _import_graph(request, why)
     return _move_in(request, kind, why)
+
+
+def _import_stdin(request: Request, kind: Kind) -> int:
+    """Take a graph from standard input, which cannot be asked as well."""
+    if kind is not Kind.GRAPH:
+        raise UsageError(
+            "standard input can only hold a graph file",
+            suggestions=["Say so: `schemory import --from graph -`.", "Or name a file."],
+        )
+    return run_graph_import(request)
 
 
 def _kind(request: Request) -> tuple[Kind, str]:

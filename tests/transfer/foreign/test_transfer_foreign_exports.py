@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from schemory.errors import InvalidParamError
+
 _MEMORIES = [
     {
         "id": "a1",
@@ -174,3 +176,53 @@ def test_a_palace_in_json_or_lines_gives_the_same(
     (tmp_path / "lines" / "ops" / "deploy.jsonl").write_text(lines, encoding="utf-8")
     again = mover(tmp_path / "lines")
     assert (again.kind.value, counts_of(again).unchanged) == ("mempalace", 1)
+
+
+@pytest.mark.covers("transfer.journal.records")
+@pytest.mark.parametrize("form", ["lines", "array", "loose"])
+def test_a_journal_gives_an_entry_a_record_whatever_its_words(
+    mover: Any, entries: Any, counts_of: Any, tmp_path: Path, form: str
+) -> None:
+    records = [
+        {"ts": "2026-01-02T03:04:05Z", "kind": "DECISION", "title": "Store", "message": '"Use X."'},
+        {
+            "subject": "Layers",
+            "fact": "No I/O in the model.",
+            "reason": "Tests.",
+            "category": "bug",
+        },
+        {"title": "Nothing"},
+    ]
+    texts = [json.dumps(each, indent=None if form == "lines" else 1) for each in records]
+    whole = {"lines": "\n".join(texts), "array": f"[{','.join(texts)}]", "loose": ",\n".join(texts)}
+    path = tmp_path / "journal.jsonl"
+    path.write_text(whole[form], encoding="utf-8")
+    moved = mover(path)
+    assert (moved.kind.value, counts_of(moved).new) == ("journal", 2)
+    assert [each.what for each in moved.refused] == ["has title, but no text"]
+    found = {entry.title: entry for entry in entries()}
+    assert (found["Store"].content, found["Store"].source_type.value) == ("Use X.", "decision")
+    assert found["Store"].created_at == "2026-01-02T03:04:05.000Z"
+    assert (found["Layers"].summary, found["Layers"].tags) == ("Tests.", ("bug",))
+    assert found["Layers"].source_type.value == "bug_pattern"
+    assert not mover(path).has_changes
+
+
+@pytest.mark.covers("transfer.exports.damaged")
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("cut.json", b'{"results": [{"id": "a", "memory": "x"'),
+        ("cut.jsonl.gz", gzip.compress(b'{"id":"a","memory":"x"}\n' * 50)[:-20]),
+        ("cut.zip", b"PK\x03\x04 no archive"),
+        ("twice.json", b'{"id": "a", "memory": "x"} {"id": "b"}'),
+    ],
+)
+def test_a_damaged_export_is_refused_and_nothing_is_stored(
+    mover: Any, entries: Any, tmp_path: Path, name: str, data: bytes
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(InvalidParamError):
+        mover(path, "mem0")
+    assert entries() == []

@@ -1,5 +1,6 @@
 """Moving in notes: found again, brought up to date, left alone where they were changed here."""
 
+import itertools
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from schemory.errors import InvalidParamError, SecretDetectedError
 from schemory.memory.inputs import EntryUpdate, NewEntry, SearchRequest
 from schemory.model.entry import SourceType, Status
 
+_NUMBERS = itertools.count()
 _TOKEN = "ghp_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4"
 
 
@@ -380,3 +384,25 @@ def test_two_projects_can_hold_the_same_notes(
     second = mover(notes_folder, "markdown", into=box.at("q"))
     assert counts_of(second).new == counts_of(first).new
     assert not mover(notes_folder, "markdown", into=box.at("q")).has_changes
+
+
+@pytest.mark.covers("transfer.notes.any_text")
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    lines=st.lists(
+        st.sampled_from(
+            ["# A", "## B", "## B", "### C", "text", "other text", "", "```", "TODO", "- [x](#b)"]
+        )
+        | st.text(st.characters(exclude_categories=["Cs"]), max_size=20),
+        max_size=40,
+    )
+)
+def test_any_text_is_moved_in_once(box: Any, mover: Any, counts_of: Any, lines: list[str]) -> None:
+    path = box.folder / "AGENTS.md"
+    path.write_text("\n".join(lines), encoding="utf-8", newline="")
+    own = box.at(f"project {next(_NUMBERS)}")
+    first = counts_of(mover(path, "notes", into=own, skip_secrets=True))
+    again = counts_of(mover(path, "notes", into=own, skip_secrets=True))
+    assert (again.new, again.changed, again.refreshed, again.edited_here) == (0, 0, 0, 0)
+    assert again.unchanged == first.new == len(own.held().entries)
+    assert (again.duplicates, again.secrets) == (first.duplicates, first.secrets)

@@ -14,6 +14,7 @@ from schemory.model.text import fold
 from schemory.transfer.foreign.draft import Tally
 from schemory.transfer.foreign.files import Root, find_files, open_root
 from schemory.transfer.foreign.frontmatter import read_front_matter
+from schemory.transfer.foreign.journal import is_journal
 from schemory.transfer.foreign.kinds import SUMMARIES, Kind
 from schemory.transfer.foreign.markdown import BANK_NAMES, LOG_NAMES, NOTE_NAMES, is_markdown
 from schemory.transfer.foreign.mempalace import FORMAT as MEMPALACE_FORMAT
@@ -88,7 +89,13 @@ def _of_file(path: Path) -> Detection | None:
         return Detection(Kind.MEM0, "it is packed JSON Lines, as OpenMemory's backup holds")
     if is_markdown(path):
         return _of_markdown(path, head)
-    return _of_json(head.decode("utf-8", "replace"))
+    return _of_json(head.decode("utf-8", "replace")) or _of_journal(head)
+
+
+def _of_journal(head: bytes) -> Detection | None:
+    if is_journal(head):
+        return Detection(Kind.JOURNAL, "its records hold a text with a title, a kind or a date")
+    return None
 
 
 def _of_database(path: Path) -> Detection | None:

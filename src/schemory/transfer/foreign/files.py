@@ -12,7 +12,6 @@ from schemory.errors import InvalidParamError, Problem
 from schemory.model.frozen import dataclass
 from schemory.model.moment import moment_text
 from schemory.model.paths import PathStyle, is_inside, relative_path
-from schemory.storage.files import file_error
 from schemory.transfer.foreign.draft import Place, SourceFile, Tally
 from schemory.transfer.foreign.text import BinaryError, UnreadableTextError, clean, decode
 
@@ -62,6 +61,15 @@ class Root:
     def shown(self, path: Path) -> str:
         """Return a file's path as people want to read it: from the folder that was named."""
         return path.relative_to(self.folder).as_posix()
+
+
+@dataclass(frozen=True, slots=True)
+class RawFile:
+    """A file's bytes, its name for people, and when it was changed last."""
+
+    shown: str
+    data: bytes
+    changed_at: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +134,8 @@ def find_files(root: Root, wanted: Callable[[Path], bool], tally: Tally) -> Iter
         yield path
 
 
-def read_text_file(root: Root, path: Path, tally: Tally) -> TextFile | None:
-    """Return a file's text, None when it is not for us; the tally says why."""
+def read_file(root: Root, path: Path, tally: Tally) -> RawFile | None:
+    """Return a file as it is, None when it cannot be read; the tally says why."""
     shown = root.shown(path)
     try:
         data, changed = _read(path)
@@ -137,22 +145,32 @@ def read_text_file(root: Root, path: Path, tally: Tally) -> TextFile | None:
     if data is None:
         tally.refuse(Place(shown), f"is larger than {MAX_FILE_BYTES // 1024 // 1024} MiB")
         return None
+    tally.files += 1
+    return RawFile(shown, data, moment_text(datetime.fromtimestamp(changed, UTC)))
+
+
+def read_text_file(root: Root, path: Path, tally: Tally) -> TextFile | None:
+    """Return a file's text, None when it is not for us; the tally says why."""
+    raw = read_file(root, path, tally)
+    if raw is None:
+        return None
     try:
-        cleaned = clean(decode(data))
+        cleaned = clean(decode(raw.data))
     except BinaryError:
         tally.skipped["binary files"] += 1
+        tally.files -= 1
         return None
     except UnreadableTextError as fault:
-        tally.refuse(Place(shown), str(fault))
+        tally.refuse(Place(raw.shown), str(fault))
+        tally.files -= 1
         return None
-    tally.files += 1
     tally.removed.update(cleaned.removed)
     return TextFile(
         path=path,
-        shown=shown,
+        shown=raw.shown,
         text=cleaned.text,
-        source=_fingerprint(root, path, data),
-        changed_at=moment_text(datetime.fromtimestamp(changed, UTC)),
+        source=_fingerprint(root, path, raw.data),
+        changed_at=raw.changed_at,
     )
 
 
@@ -164,22 +182,6 @@ def _fingerprint(root: Root, path: Path, data: bytes) -> SourceFile:
     sha = hashlib.sha256(data).hexdigest()
     place = root.stored_path(path)
     return SourceFile(place, sha, len(data), blob.hexdigest(), is_allowed=root.is_allowed(path))
-
-
-def read_bytes(path: Path, most: int) -> bytes:
-    """Return a whole regular file.
-
-    Raises:
-        InvalidParamError: It is larger than `most`. StoreError: It cannot be read.
-    """
-    try:
-        with path.open("rb") as file:
-            data = file.read(most + 1)
-    except OSError as fault:
-        raise file_error(fault, path) from fault
-    if len(data) > most:
-        raise _not_usable(path, f"is larger than {most // 1024 // 1024} MiB")
-    return data
 
 
 def _walk(root: Root, folder: Path, tally: Tally, depth: int) -> Iterator[Path]:

@@ -22,6 +22,7 @@ from schemory.transfer.foreign.detect import detect
 from schemory.transfer.foreign.draft import MOST_TOLD, Draft, Tally
 from schemory.transfer.foreign.files import Root, open_root
 from schemory.transfer.foreign.intake import Intake
+from schemory.transfer.foreign.journal import read_journal
 from schemory.transfer.foreign.kinds import MARKDOWN_KINDS, Kind
 from schemory.transfer.foreign.markdown import Reading, read_markdown
 from schemory.transfer.foreign.mem0 import read_mem0
@@ -282,6 +283,8 @@ def _drafts(root: Root, options: MoveOptions, record: Record, tally: Tally) -> I
         return read_markdown(root, Reading(kind, max_bytes), tally)
     if kind is Kind.BASIC_MEMORY:
         return read_basic_memory(root, Reading(kind, max_bytes), tally)
+    if kind is Kind.JOURNAL:
+        return read_journal(root, tally)
     readers: dict[Kind, Callable[[Root, int, Tally], Iterator[Draft]]] = {
         Kind.MEM0: read_mem0,
         Kind.MEMPALACE: read_mempalace,

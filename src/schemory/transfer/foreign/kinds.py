@@ -18,6 +18,7 @@ class Kind(StrEnum):
     MEMORY_NODE = "memory-node"
     MEM0 = "mem0"
     MEMPALACE = "mempalace"
+    JOURNAL = "journal"
 
 
 SUMMARIES: Final[Mapping[Kind, str]] = {
@@ -31,6 +32,7 @@ SUMMARIES: Final[Mapping[Kind, str]] = {
     Kind.MEMORY_NODE: "a database of the TypeScript memory-node server",
     Kind.MEM0: "an export of mem0 or OpenMemory: JSON, JSON Lines, or the backup's ZIP",
     Kind.MEMPALACE: "an export of MemPalace: Markdown rooms, JSON, or JSON Lines a room",
+    Kind.JOURNAL: "any other JSON records that hold a text with a title, a kind or a date",
 }
 
 ALIASES: Final[Mapping[str, Kind]] = {

@@ -6,18 +6,16 @@ such, one a line, and OpenMemory's backup, a ZIP of `memories.json` and `memorie
 states and categories. What is no memory is counted and told.
 """
 
-import io
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import Final
+from typing import BinaryIO, Final, cast
 
 from schemory.model.entry import SourceType, Status
 from schemory.model.jsonvalue import Json
 from schemory.transfer.foreign.draft import Draft, Tally
-from schemory.transfer.foreign.files import MAX_FILE_BYTES, Root, read_bytes
+from schemory.transfer.foreign.files import MAX_FILE_BYTES, Root
 from schemory.transfer.foreign.json_files import (
-    MAX_TOTAL_BYTES,
     JsonRecord,
     as_object,
     open_file,
@@ -153,17 +151,15 @@ def _sum(text: str) -> str:
 
 def _archive_records(root: Root, max_chars: int) -> Iterator[JsonRecord]:
     """Yield the records of a backup: of `memories.json`, or without it of the lines."""
-    data = read_bytes(root.path, MAX_TOTAL_BYTES)
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with zipfile.ZipFile(root.path) as archive:
             member = _member(archive)
-            if member.file_size > MAX_TOTAL_BYTES:
-                raise refused(f"{member.filename} is too large")
+            shown = PurePosixPath(member.filename).name
             with archive.open(member) as file:
-                shown = PurePosixPath(member.filename).name
-                content = io.BytesIO(file.read())
-        yield from read_records(content, shown, lists=_LISTS, max_chars=max_chars)
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as fault:
+                yield from read_records(
+                    cast("BinaryIO", file), shown, lists=_LISTS, max_chars=max_chars
+                )
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError) as fault:
         raise refused(f"{root.path.name} is a damaged or locked ZIP") from fault
 
 

@@ -124,6 +124,11 @@ def _run(
 
 def _moved(root: Root, tally: Tally, parts: tuple[Part, ...], moves: "list[_Move]") -> Moved:
     warnings = dict.fromkeys(text for move in moves for text in move.record.warnings)
+    others = sum(move.other_contents for move in moves)
+    if others:
+        warnings[f"{others} entries have another content there; what is stored here was kept."] = (
+            None
+        )
     return Moved(
         path=str(root.path),
         kind=Kind.MEMORY_NODE,
@@ -150,6 +155,7 @@ class _Move:
     faults: FileFaults
     options: MoveOptions
     left_out: int = 0
+    other_contents: int = 0
 
     @property
     def source_id(self) -> str:
@@ -220,6 +226,7 @@ class _Move:
             advance=meter.phase(50, 60, "comparing with what is stored"),
         )
         comparison.settle(OnConflict.MERGE)
+        self.other_contents = comparison.other_contents
 
     def _part(self, audit_rows: int) -> Part:
         count = self.scratch.entries.count
