@@ -61,16 +61,10 @@ def _dataclass(
 
     def make(cls: type[T]) -> type[T]:
         own = _own_fields(cls, is_named=kw_only)
-        made = _with_slots(cls, [each.name for each in own])
+        made = _with_slots(cls, [each.name for each in own], shared)
         inherited = [each for base in made.__mro__[:0:-1] for each in _FIELDS.get(base, ())]
         fields = tuple({each.name: each for each in [*inherited, *own]}.values())
         _FIELDS[made] = fields
-        for name, function in shared.items():
-            if made.__dict__.get(name) is None:  # the class's own goes before
-                setattr(made, name, function)
-        if not frozen and made.__dict__.get("__hash__") is None:
-            setattr(made, "__hash__", None)  # noqa: B010 (as below)
-        setattr(made, "__init__", _first_init(made))  # noqa: B010 (hidden from type checkers)
         return made
 
     return make
@@ -131,11 +125,17 @@ def _as_field(value: Any) -> _Field:
     )
 
 
-def _with_slots(cls: type[T], names: list[str]) -> type[T]:
-    """Return the class once more, with a slot for each field in place of its default."""
+def _with_slots(cls: type[T], names: list[str], shared: Mapping[str, object]) -> type[T]:
+    """Return the class once more, with a slot for each field in place of its default.
+
+    What all classes share goes in before the class is made: each later change costs far more.
+    """
     inherited = {slot for base in cls.__mro__[1:] for slot in base.__dict__.get("__slots__", ())}
     left_out = {*names, "__dict__", "__weakref__"}
     body = {key: value for key, value in cls.__dict__.items() if key not in left_out}
+    for name, function in shared.items():
+        if body.get(name) is None:  # the class's own goes before
+            body[name] = function
     body["__slots__"] = tuple(name for name in names if name not in inherited)
     body["__dataclass_fields__"] = _Standard()
     body["__dataclass_params__"] = _Standard()
@@ -186,13 +186,10 @@ class _Standard:
         self._name = name
 
 
-def _first_init(cls: type) -> Callable[..., None]:
-    """Return an `__init__` that puts the real one in its place."""
-
-    def __init__(self: object, *values: object, **named: object) -> None:  # noqa: N807 (it is one)
-        _compile_init(cls)(self, *values, **named)
-
-    return __init__
+def _init(self: object, *values: object, **named: object) -> None:
+    """Put the real `__init__` in the place of this one and call it."""
+    cls = next(each for each in type(self).__mro__ if each.__dict__.get("__init__") is _init)
+    _compile_init(cls)(self, *values, **named)
 
 
 def _compile_init(cls: Any) -> Callable[..., None]:
@@ -287,8 +284,13 @@ def _setstate(self: object, state: list[object]) -> None:
         object.__setattr__(self, each.name, value)
 
 
-_OPEN: Final[Mapping[str, Callable[..., object]]] = {"__repr__": _repr, "__eq__": _eq}
-_FROZEN: Final[Mapping[str, Callable[..., object]]] = {
+_OPEN: Final[Mapping[str, object]] = {
+    "__init__": _init,
+    "__repr__": _repr,
+    "__eq__": _eq,
+    "__hash__": None,
+}
+_FROZEN: Final[Mapping[str, object]] = {
     **_OPEN,
     "__hash__": _hash,
     "__setattr__": _setattr,

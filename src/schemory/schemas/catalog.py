@@ -1,30 +1,17 @@
 """The node types in force: schemas of all sources in one snapshot that changes while running."""
 
-import json
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from schemory.errors import ConflictError, UnknownTypeError, UnsupportedError
 from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json
-from schemory.model.likeness import nearest
-from schemory.model.schema import NodeSchema
-from schemory.schemas.durable import make_private_folder, remove_file, write_file
-from schemory.schemas.load import (
-    PACK_ORIGIN,
-    SUFFIX,
-    FileFault,
-    FolderReport,
-    clash,
-    load_folder,
-    load_pack,
-    parse_file,
-)
-from schemory.schemas.parse import parse_schema
-from schemory.schemas.report import fault_error
+from schemory.schemas.report import FileFault, FolderReport, clash
+
+if TYPE_CHECKING:
+    from schemory.model.schema import NodeSchema
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +33,7 @@ class PackSource:
 class FixedSource:
     """Schemas that a program hands over."""
 
-    schemas: tuple[NodeSchema, ...]
+    schemas: "tuple[NodeSchema, ...]"
 
 
 Source: TypeAlias = FolderSource | PackSource | FixedSource
@@ -67,7 +54,7 @@ Listener: TypeAlias = Callable[[CatalogChange], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Snapshot:
-    schemas: Mapping[str, NodeSchema] = field(default_factory=dict[str, NodeSchema])
+    schemas: "Mapping[str, NodeSchema]" = field(default_factory=dict[str, "NodeSchema"])
     faults: tuple[FileFault, ...] = ()
     warnings: tuple[FileFault, ...] = ()
     notes: tuple[FileFault, ...] = ()
@@ -97,7 +84,7 @@ class SchemaCatalog:
         """The folders among the sources, in order; the first takes what `define` writes."""
         return tuple(s.path for s in self._sources if isinstance(s, FolderSource))
 
-    def get(self, node_type: str) -> NodeSchema | None:
+    def get(self, node_type: str) -> "NodeSchema | None":
         """Return the schema of a type, or None."""
         return self._snapshot.schemas.get(node_type)
 
@@ -105,7 +92,7 @@ class SchemaCatalog:
         """Return all types, sorted."""
         return tuple(self._snapshot.schemas)
 
-    def schemas(self) -> tuple[NodeSchema, ...]:
+    def schemas(self) -> "tuple[NodeSchema, ...]":
         """Return all schemas, sorted by type."""
         return tuple(self._snapshot.schemas.values())
 
@@ -155,7 +142,7 @@ class SchemaCatalog:
         _tell(listeners, change)
         return True
 
-    def define(self, data: Mapping[str, Json]) -> NodeSchema:
+    def define(self, data: Mapping[str, Json]) -> "NodeSchema":
         """Add or replace a type: writes its file into the first folder and reloads.
 
         Raises:
@@ -163,63 +150,26 @@ class SchemaCatalog:
             ConflictError: The type is defined elsewhere, or another file has its file name.
             UnsupportedError: There is no folder to write into.
         """
-        parsed = parse_schema(data)
-        problems = (*parsed.faults, *parsed.warnings)
-        if parsed.schema is None or problems:
-            raise fault_error("", problems)
-        with self._lock:
-            folder = self._writable_folder()
-            target = self._file_for(parsed.schema.node_type, folder)
-            make_private_folder(folder)
-            write_file(target, json.dumps(data, ensure_ascii=False, indent=2) + "\n")
-        self.reload()
-        return self.get(parsed.schema.node_type) or parsed.schema
+        from schemory.schemas import editing  # noqa: PLC0415 (most catalogs are never edited)
 
-    def remove(self, node_type: str) -> NodeSchema:
+        with self._lock:
+            schema = editing.write_schema(self, data)
+        self.reload()
+        return self.get(schema.node_type) or schema
+
+    def remove(self, node_type: str) -> "NodeSchema":
         """Remove a type by deleting its file in the first folder, and reload; nodes stay.
 
         Raises:
             UnknownTypeError: There is no such type; names the nearest.
             ConflictError: It comes from a pack, a program or another folder.
         """
+        from schemory.schemas import editing  # noqa: PLC0415 (as above)
+
         with self._lock:
-            schema = self.get(node_type)
-            if schema is None:
-                near = nearest(node_type, self.types())
-                hints = [f"use {near[0]}"] if near else ["see list_schemas"]
-                raise UnknownTypeError(
-                    f"No schema defines the type {node_type!r}", suggestions=hints
-                )
-            folder = self._writable_folder()
-            if not _is_in(schema, folder):
-                raise _taken(schema, folder, "cannot be removed")
-            remove_file(Path(schema.origin))
+            schema = editing.delete_schema(self, node_type)
         self.reload()
         return schema
-
-    def _writable_folder(self) -> Path:
-        if not self.folders:
-            hint = "start the server with --schemas DIR"
-            raise UnsupportedError("There is no schemas folder to write into", suggestions=[hint])
-        return self.folders[0]
-
-    def _file_for(self, node_type: str, folder: Path) -> Path:
-        """Return where to write a type: its own file if it has one in `folder`, else a new one."""
-        schema = self.get(node_type)
-        if schema is not None and not _is_in(schema, folder):
-            raise _taken(schema, folder, "cannot be replaced")
-        if schema is not None:
-            return Path(schema.origin)
-        target = folder / f"{node_type}{SUFFIX}"
-        if target.exists():
-            held = parse_file(target).schema
-            what = f"holds the type {held.node_type}" if held else "is at fault"
-            raise ConflictError(
-                f"The file {target.name} is there already and {what}",
-                context={"file": str(target)},
-                suggestions=["mend, rename or delete that file first"],
-            )
-        return target
 
 
 def _distinct(sources: Iterable[Source]) -> tuple[Source, ...]:
@@ -236,35 +186,16 @@ def _distinct(sources: Iterable[Source]) -> tuple[Source, ...]:
     return tuple(kept)
 
 
-def _is_in(schema: NodeSchema, folder: Path) -> bool:
-    is_file = bool(schema.origin) and not schema.origin.startswith(PACK_ORIGIN)
-    return is_file and Path(schema.origin).parent == folder
-
-
-def _taken(schema: NodeSchema, folder: Path, what: str) -> ConflictError:
-    origin = schema.origin or "the program that opened the store"
-    if origin.startswith(PACK_ORIGIN):
-        pack = origin.removeprefix(PACK_ORIGIN)
-        hint = (
-            f"copy the pack into {folder} with `schemory init --pack {pack}` and start without it"
-        )
-    else:
-        hint = f"change it at its origin: {origin}"
-    return ConflictError(
-        f"The type {schema.node_type} comes from {origin} and {what} here",
-        context={"nodeType": schema.node_type, "origin": origin},
-        suggestions=[hint],
-    )
-
-
 def _report(source: Source) -> FolderReport:
-    if isinstance(source, PackSource):
-        return load_pack(source.name)
     if isinstance(source, FixedSource):
         return FolderReport(schemas=source.schemas)
-    if source.is_optional and not source.path.exists():
+    if isinstance(source, FolderSource) and source.is_optional and not source.path.exists():
         return FolderReport()
-    return load_folder(source.path)
+    from schemory.schemas import load  # noqa: PLC0415 (only where there are files to read)
+
+    if isinstance(source, PackSource):
+        return load.load_pack(source.name)
+    return load.load_folder(source.path)
 
 
 def _read(sources: Iterable[Source], *, version: int) -> _Snapshot:
@@ -312,7 +243,7 @@ def _difference(before: _Snapshot, after: _Snapshot) -> CatalogChange | None:
     return CatalogChange(version=before.version + 1, added=added, changed=changed, removed=removed)
 
 
-def _content(schema: NodeSchema) -> tuple[object, ...]:
+def _content(schema: "NodeSchema") -> tuple[object, ...]:
     """Return what makes a schema another one: the order of properties does, its file does not."""
     properties = tuple(schema.properties.items())
     return schema.description, properties, schema.allows_additional

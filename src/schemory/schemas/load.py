@@ -8,7 +8,7 @@ from schemory.model.likeness import nearest
 from schemory.model.schema import NodeSchema
 from schemory.schemas.jsonfile import read_json
 from schemory.schemas.parse import parse_schema
-from schemory.schemas.report import FileFault, FolderReport, ParsedSchema, fault_error
+from schemory.schemas.report import FileFault, FolderReport, ParsedSchema, clash, fault_error
 
 __all__ = [
     "FileFault",
@@ -159,16 +159,6 @@ def _collect(files: Iterable[tuple[Path, ParsedSchema]]) -> FolderReport:
         faults=tuple(faults),
         warnings=tuple(warnings),
         notes=tuple(notes),
-    )
-
-
-def clash(node_type: str, holder: str) -> Problem:
-    """Return the fault of a schema whose type another one, `holder`, has already."""
-    return Problem(
-        code=SchemaFaultError.code,
-        path="/name",
-        message=f"the type {node_type} is defined by {holder} already, which stays",
-        suggestion="rename one of the two, or remove one",
     )
 
 

@@ -1,12 +1,14 @@
 """What reading a schema brought to light: faults, warnings and notes, each with its place."""
 
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from schemory.errors import Problem, SchemaFaultError
 from schemory.model.frozen import dataclass, field
-from schemory.model.schema import NodeSchema
 from schemory.model.text import encodable
+
+if TYPE_CHECKING:
+    from schemory.model.schema import NodeSchema
 
 Steps: TypeAlias = tuple[str | int, ...]
 """The way from a document's root to one of its values."""
@@ -32,7 +34,7 @@ class ParsedSchema:
         notes: What is accepted but worth knowing (a reserved facet, a root `required` list).
     """
 
-    schema: NodeSchema | None
+    schema: "NodeSchema | None"
     faults: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
     notes: tuple[Problem, ...] = ()
@@ -55,7 +57,7 @@ class FileFault:
 class FolderReport:
     """What a folder or pack holds: the usable schemas in file order, and all that is wrong."""
 
-    schemas: tuple[NodeSchema, ...] = ()
+    schemas: "tuple[NodeSchema, ...]" = ()
     faults: tuple[FileFault, ...] = ()
     warnings: tuple[FileFault, ...] = ()
     notes: tuple[FileFault, ...] = ()
@@ -95,7 +97,7 @@ class Findings:
         """Record what is accepted but worth knowing."""
         self.notes.append(_problem(steps, message, (), None))
 
-    def parsed(self, schema: NodeSchema | None) -> ParsedSchema:
+    def parsed(self, schema: "NodeSchema | None") -> ParsedSchema:
         """Return the outcome; the schema only when nothing is at fault."""
         return ParsedSchema(
             schema=None if self.faults else schema,
@@ -126,4 +128,14 @@ def fault_error(origin: str, problems: Iterable[Problem]) -> SchemaFaultError:
         problems=listed,
         context={"file": origin} if origin else {},
         suggestions=dict.fromkeys(p.suggestion for p in listed if p.suggestion),
+    )
+
+
+def clash(node_type: str, holder: str) -> Problem:
+    """Return the fault of a schema whose type another one, `holder`, has already."""
+    return Problem(
+        code=SchemaFaultError.code,
+        path="/name",
+        message=f"the type {node_type} is defined by {holder} already, which stays",
+        suggestion="rename one of the two, or remove one",
     )

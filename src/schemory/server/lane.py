@@ -17,9 +17,17 @@ class Lane:
 
     A daemon, because a job that hangs in the operating system (a pipe that nobody reads, a lock on
     a dead disk) must not keep the process alive once it has been told to end.
+
+    Args:
+        name: Of its threads.
+        workers: How many threads there are.
+        prepare: Called by each thread before its first job.
     """
 
-    def __init__(self, name: str, workers: int = 1) -> None:
+    def __init__(
+        self, name: str, workers: int = 1, prepare: Callable[[], None] | None = None
+    ) -> None:
+        self._prepare = prepare
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._threads = [
             threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True)
@@ -73,16 +81,26 @@ class Lane:
         return not any(thread.is_alive() for thread in self._threads)
 
     def _work(self) -> None:
+        prepare = self._prepare
         while (job := self._jobs.get()) is not None:
+            if prepare is not None:
+                prepare()
+                prepare = None
             job()
 
 
 class Lanes:
     """A lane for calls, and one for those that others should not have to wait for."""
 
-    def __init__(self, name: str, workers: int = 1, long_workers: int = 1) -> None:
-        self.short = Lane(name, workers)
-        self.long = Lane(f"{name}-long", long_workers)
+    def __init__(
+        self,
+        name: str,
+        workers: int = 1,
+        long_workers: int = 1,
+        prepare: Callable[[], None] | None = None,
+    ) -> None:
+        self.short = Lane(name, workers, prepare)
+        self.long = Lane(f"{name}-long", long_workers, prepare)
 
     def close(self, timeout_seconds: float) -> bool:
         """Stop both after the jobs already queued; False if one still runs after the time-out."""

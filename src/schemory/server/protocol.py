@@ -15,9 +15,9 @@ from schemory.server.batches import Gathering, items_of, refusal
 from schemory.server.calling import CALL, Calling, answers_in
 from schemory.server.envelope import check_envelope, check_shape, envelope_of, not_found
 from schemory.server.extras import Extras
+from schemory.server.failing import log_internal_error
 from schemory.server.jsonrpc import Batch, Fault, Id, Notification, Object, Request, RpcError
 from schemory.server.listening import LISTEN, Listening
-from schemory.server.logs import log_internal_error
 from schemory.server.requests import Answering, Asked, Method, SendLine, Submit
 from schemory.server.shapes import (
     CAPABILITIES_KEY,

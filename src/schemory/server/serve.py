@@ -11,11 +11,13 @@ from schemory.app import App, open_app
 from schemory.config import Settings
 from schemory.errors import UsageError
 from schemory.server.extras import Extras
+from schemory.server.failing import log_internal_error, prepare_log
 from schemory.server.lane import Lanes
-from schemory.server.logs import configure_logging, log_internal_error
 
 _LAST_CALL_SECONDS = 5.0
 _MAX_WARNINGS = 20
+_SETTLE_SECONDS = 1.0
+"""How long a start-up is left alone before schema folders are watched."""
 
 
 def serve_stdio(settings: Settings) -> int:
@@ -27,7 +29,8 @@ def serve_stdio(settings: Settings) -> int:
     # Before any file is opened: it would get the number of a descriptor that is closed.
     if not _has_pipes():
         raise UsageError("serving needs an open standard input and output")
-    configure_logging(debug=settings.debug)
+    if settings.debug or settings.use_sdk:  # the SDK logs from the beginning
+        prepare_log(debug=settings.debug)
     app = open_app(settings, on_internal_error=log_internal_error)
     app.makes_vectors = True
     for line in start_lines(app):
@@ -35,7 +38,7 @@ def serve_stdio(settings: Settings) -> int:
     if sys.stdin.isatty():
         sys.stderr.write("schemory: waiting for an MCP client on standard input; Ctrl-C ends\n")
     sys.stderr.flush()
-    lanes = Lanes("schemory-tools")
+    lanes = Lanes("schemory-tools", prepare=prepare_log)
     with watching_schemas(app):
         code = _serve(app, lanes)
     if not lanes.close(_LAST_CALL_SECONDS):
@@ -101,7 +104,16 @@ def watching_schemas(app: App) -> Generator[None]:
 
 
 def _watch(app: App, stop: threading.Event) -> None:
+    if stop.wait(_SETTLE_SECONDS):
+        return
+    prepare_log()
     from schemory.schemas.watch import watch  # noqa: PLC0415 (in the thread: nobody waits for it)
 
     # The watching library brings an event loop along, which the fast adapter does without.
-    watch(app.catalog, app.settings.schema_folders, stop, is_polling=not app.settings.use_sdk)
+    watch(
+        app.catalog,
+        app.settings.schema_folders,
+        stop,
+        settle_seconds=0,
+        is_polling=not app.settings.use_sdk,
+    )
