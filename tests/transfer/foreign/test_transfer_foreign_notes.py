@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,10 @@ from hypothesis import strategies as st
 from schemory.errors import InvalidParamError, SecretDetectedError
 from schemory.memory.inputs import EntryUpdate, NewEntry, SearchRequest
 from schemory.model.entry import SourceType, Status
+from schemory.transfer.foreign.importer import move_in
+from schemory.transfer.foreign.kinds import Kind
+from schemory.transfer.foreign.options import Moved, MoveOptions
+from schemory.transfer.memory.options import TransferCancelledError
 
 _NUMBERS = itertools.count()
 _TOKEN = "ghp_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4"
@@ -406,3 +411,56 @@ def test_any_text_is_moved_in_once(box: Any, mover: Any, counts_of: Any, lines: 
     assert (again.new, again.changed, again.refreshed, again.edited_here) == (0, 0, 0, 0)
     assert again.unchanged == first.new == len(own.held().entries)
     assert (again.duplicates, again.secrets) == (first.duplicates, first.secrets)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+@pytest.mark.covers("transfer.notes.encodings")
+def test_a_file_whose_name_is_no_text_is_told(box: Any, mover: Any) -> None:
+    folder = box.folder / "docs"
+    folder.mkdir()
+    with open(os.fsencode(folder) + b"/caf\xe9.md", "wb") as file:  # noqa: PTH123 (a name of bytes)
+        file.write(b"# A\n\ntext\n")
+    moved = mover(folder, "markdown")
+    assert [(str(e.place), e.what) for e in moved.refused] == [
+        ("caf?.md", "has a name that is no text")
+    ]
+
+
+@pytest.mark.covers("transfer.notes.meanwhile")
+def test_what_others_wrote_while_the_plan_was_read_is_looked_at_again(box: Any) -> None:
+    path = _write(box.folder, "AGENTS.md", "# A\n\n## One\n\nfirst\n\n## Two\n\nsecond\n")
+
+    def confirm(plan: Moved) -> bool:
+        assert plan.parts[0].counts.new == 2
+        new = NewEntry(scope="s", topic="t", content="## One\n\nfirst\n", source_type="agent_note")
+        box.memory.add_entry(box.ref, new, by=box.by)
+        return True
+
+    moved = move_in(box.memory, box.ref, path, confirm=confirm)
+    counts = moved.parts[0].counts
+    assert (counts.new, counts.duplicates, moved.is_written) == (1, 1, True)
+    assert len(box.held().entries) == 2
+
+
+@pytest.mark.covers("transfer.notes.meanwhile")
+def test_a_caller_that_gives_up_leaves_nothing(box: Any, notes_folder: Path) -> None:
+    for wish in ("reading", "indexing"):
+        told: list[str] = []
+
+        def tell(_done: float, _total: float | None, message: str, told: list[str] = told) -> None:
+            told.append(message)
+
+        def gives_up(told: list[str] = told, wish: str = wish) -> bool:
+            return wish in told
+
+        with pytest.raises(TransferCancelledError):
+            move_in(
+                box.memory,
+                box.ref,
+                notes_folder,
+                MoveOptions(kind=Kind.MARKDOWN),
+                confirm=lambda _: True,
+                progress=tell,
+                is_cancelled=gives_up,
+            )
+        assert box.held().entries == {}

@@ -12,6 +12,7 @@ from schemory.errors import InvalidParamError, Problem
 from schemory.model.frozen import dataclass
 from schemory.model.moment import moment_text
 from schemory.model.paths import PathStyle, is_inside, relative_path
+from schemory.model.text import encodable
 from schemory.transfer.foreign.draft import Place, SourceFile, Tally
 from schemory.transfer.foreign.text import BinaryError, UnreadableTextError, clean, decode
 
@@ -137,6 +138,9 @@ def find_files(root: Root, wanted: Callable[[Path], bool], tally: Tally) -> Iter
 def read_file(root: Root, path: Path, tally: Tally) -> RawFile | None:
     """Return a file as it is, None when it cannot be read; the tally says why."""
     shown = root.shown(path)
+    if encodable(shown) != shown:
+        tally.refuse(Place(encodable(shown)), "has a name that is no text")
+        return None
     try:
         data, changed = _read(path)
     except OSError as fault:
