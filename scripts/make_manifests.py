@@ -1,6 +1,6 @@
 """Make what registries and clients take: server.json, a bundle, a plugin; nothing of it is in git.
 
-Usage: python scripts/make_manifests.py [--to dist] [--skill skills/memory-operator]
+Usage: python scripts/make_manifests.py [--to dist] [--skill FOLDER]
 
 Name, version, description and licence come from pyproject.toml, settings and tools from the
 product itself, and the command line from `SERVE` below.
@@ -22,6 +22,7 @@ from schemory.app import MEMORY, open_app
 from schemory.config import KEYS, load_settings
 
 ROOT = Path(__file__).parent.parent
+SKILL = ROOT / "src" / "schemory" / "skills" / "memory-operator"
 
 PROJECT: Mapping[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
     "project"
@@ -57,7 +58,7 @@ def main() -> int:
     """Write everything below a folder; return 1 and say why if something is missing."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--to", type=Path, default=ROOT / "dist")
-    parser.add_argument("--skill", type=Path, default=ROOT / "skills" / "memory-operator")
+    parser.add_argument("--skill", type=Path, default=SKILL)
     args = parser.parse_args()
     faults = list(find_faults(args.skill))
     for fault in faults:
@@ -68,7 +69,7 @@ def main() -> int:
         _write(args.to / file, text)
     skill = args.to / "claude-plugin" / NAME / "skills" / args.skill.name
     shutil.rmtree(skill, ignore_errors=True)
-    shutil.copytree(args.skill, skill)
+    shutil.copytree(args.skill, skill, ignore=shutil.ignore_patterns("evals", "__pycache__"))
     bundle = args.to / f"{NAME}-{VERSION}.mcpb"
     write_bundle(bundle)
     print(f"made in {args.to}: server.json, claude-plugin/, {bundle.name}")

@@ -170,6 +170,19 @@ def test_without_a_client_those_that_are_here_are_listed(
 
 
 @pytest.mark.covers("cli.install")
+def test_all_for_a_project_leaves_out_clients_without_project_files(
+    cli: Callable[..., Any], home: Path
+) -> None:
+    (home / ".cursor").mkdir()
+    (home / ".cline").mkdir()
+    (home / "api").mkdir()
+    done = cli("install", "--client", "all", "--project", "api", "--no-verify", "--json")
+    assert done.code == 0
+    assert [each["client"] for each in done.data["files"]] == ["cursor"]
+    assert "Cline reads no file of a project" in done.data["notes"]
+
+
+@pytest.mark.covers("cli.install")
 def test_all_where_no_client_is_here_says_so(cli: Callable[..., Any]) -> None:
     nothing = cli("install", "--client", "all", "--no-verify")
     assert nothing.code == 2

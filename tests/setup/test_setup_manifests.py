@@ -20,12 +20,9 @@ SCRIPT = ROOT / "scripts" / "make_manifests.py"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with everything that the script makes, for a skill of this test."""
+    """A folder with everything that the script makes."""
     folder = tmp_path_factory.mktemp("dist")
-    skill = tmp_path_factory.mktemp("skills") / "memory-operator"
-    skill.mkdir()
-    (skill / "SKILL.md").write_text("---\nname: memory-operator\n---\n", encoding="utf-8")
-    _run("--to", str(folder), "--skill", str(skill))
+    _run("--to", str(folder))
     return folder
 
 
@@ -102,8 +99,7 @@ def test_the_bundle_starts_the_server_and_lists_its_tools(made: Path, tmp_path: 
 
 @pytest.mark.covers("setup.manifests")
 def test_the_same_source_gives_the_same_bytes(made: Path, tmp_path: Path) -> None:
-    skill = made / "claude-plugin" / "schemory" / "skills" / "memory-operator"
-    _run("--to", str(tmp_path), "--skill", str(skill))
+    _run("--to", str(tmp_path))
     for file in made.rglob("*"):
         if file.is_file():
             assert (tmp_path / file.relative_to(made)).read_bytes() == file.read_bytes()

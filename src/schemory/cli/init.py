@@ -88,6 +88,7 @@ def _served(request: Request, folder: Path | None) -> Request:
         overrides["MEMORY_SCHEMAS"] = (str(folder),)
     args = argparse.Namespace(
         name="schemory",
+        client=request.args.client,
         env=[],
         user=False,
         force=False,

@@ -129,8 +129,8 @@ def _run_uninstall(request: Request) -> int:
 
     machine = find_machine()
     order = _order(request, _project_folder(request))
-    names = request.args.client or [_ALL]
-    clients = CLIENTS if _ALL in names else named_clients(names, machine)
+    names = request.args.client
+    clients = named_clients(names, machine) if names and not _is_all(names) else CLIENTS
     outcomes = tuple(uninstall(clients, order, machine))
     _raise_only(outcomes)
     done = Done(outcomes=outcomes, order=order)
@@ -174,6 +174,10 @@ def set_up(request: Request, clients: "Sequence[Client]") -> Done:
     from schemory.setup.clients.job import install  # noqa: PLC0415 (help needs no clients)
 
     order, entry, notes = make_order(request)
+    if order.project is not None and _is_all(request.args.client):
+        left_out = [client.title for client in clients if not client.project_files]
+        clients = [client for client in clients if client.project_files]
+        notes = (*notes, *(f"{title} reads no file of a project" for title in left_out))
     is_tried = not (request.args.no_verify or order.is_dry)
     trial = _try(entry, order) if is_tried else None
     outcomes = tuple(install(clients, entry, order, find_machine()))
@@ -259,6 +263,10 @@ def serve_arguments(settings: Settings, given: Mapping[str, Raw]) -> list[str]:
             for value in _values(given.get(key.name, ())):
                 words += [key.flag] if _is_switch(key) else [key.flag, value]
     return words
+
+
+def _is_all(names: Sequence[str] | None) -> bool:
+    return any(name.strip().lower() == _ALL for text in names or () for name in text.split(","))
 
 
 def _raise_only(outcomes: Sequence["Outcome"]) -> None:
