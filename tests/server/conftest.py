@@ -1,8 +1,10 @@
 """A real server process with its pipes in hand, and real parts for servers inside the test."""
 
+import itertools
 import json
 import os
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -151,3 +153,112 @@ def starting(tmp_path: Path, environment: Mapping[str, str]) -> Iterator[Starter
         for pipe in (peer.process.stdin, peer.process.stdout):
             if pipe:
                 pipe.close()
+
+
+MODERN = "2026-07-28"
+ENVELOPE: Mapping[str, Any] = {
+    "io.modelcontextprotocol/protocolVersion": MODERN,
+    "io.modelcontextprotocol/clientInfo": {"name": "pytest", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+CURSOR = "<cursor>"
+_CHANGING = (
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "<time>"),
+    (re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<id>"),
+    (re.compile(r'(\\?"next_?[cC]ursor\\?":\s*\\?")[^"\\]+'), r"\1<cursor>"),
+)
+
+
+class Pair:
+    """The same server twice, once on each adapter, asked the same in turn."""
+
+    def __init__(
+        self,
+        start: Starter,
+        era: str,
+        *arguments: str,
+        capabilities: Mapping[str, Any] | None = None,
+        **environment: str,
+    ) -> None:
+        self.era = era
+        self.peers = {
+            "fast": start("--db", ":memory:", *arguments, **environment),
+            "sdk": start("--db", ":memory:", *arguments, "--sdk", **environment),
+        }
+        self._numbers = itertools.count(1)
+        self._capabilities = dict(capabilities or {})
+        self.cursors: dict[str, str] = {}
+        for peer in self.peers.values():
+            if era not in {MODERN, ""}:
+                peer.shake_hands(era, **self._capabilities)
+
+    def params(self, **params: Any) -> dict[str, Any]:
+        if self.era != MODERN:
+            return params
+        envelope = {**ENVELOPE, "io.modelcontextprotocol/clientCapabilities": self._capabilities}
+        return {**params, "_meta": envelope}
+
+    def line(self, number: Any, method: Any, **params: Any) -> bytes:
+        """Return a request as one line."""
+        told = {"jsonrpc": "2.0", "id": number, "method": method, "params": self.params(**params)}
+        return json.dumps(told).encode()
+
+    @staticmethod
+    def judged(message: Message) -> Any:
+        """Return what must be the same of an answer: of errors the code, but not the wording."""
+        if "error" in message:
+            return {"id": message["id"], "code": message["error"]["code"]}
+        return comparable(message)
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        """Return what both answered, which must be the same but for times and cursors."""
+        number = next(self._numbers)
+        told: dict[str, Any] = {}
+        for name, peer in self.peers.items():
+            sent = params
+            arguments = params.get("arguments")
+            if isinstance(arguments, dict) and arguments.get("cursor") == CURSOR:
+                mended = {**arguments, "cursor": self.cursors[name]}
+                sent = {**params, "arguments": mended}
+            answer = peer.ask(method, number, **self.params(**sent))
+            data = answer.get("result", {}).get("structuredContent", {}).get("data", {})
+            if isinstance(data, dict) and "nextCursor" in data:
+                self.cursors[name] = data["nextCursor"]
+            told[name] = comparable(answer)
+        assert told["fast"] == told["sdk"]
+        result: dict[str, Any] = told["fast"]
+        return result
+
+    def send(self, line: bytes) -> dict[str, list[str]]:
+        """Send a line to both, and return what each said until a later call was answered."""
+        told: dict[str, list[str]] = {}
+        number = next(self._numbers)
+        for name, peer in self.peers.items():
+            seen = len(peer.received)
+            peer.send_raw(line + b"\n")
+            # Behind everything in the lane, and once more behind the answers to that.
+            for key in (f"wall-{number}", f"last-{number}"):
+                peer.ask("tools/call", key, **self.params(name="no_such_tool"))
+            answers = (m for m in peer.received[seen:] if not is_wall(m))
+            told[name] = sorted(json.dumps(self.judged(m), sort_keys=True) for m in answers)
+        return told
+
+
+def is_wall(message: dict[str, Any]) -> bool:
+    return str(message.get("id", "")).startswith(("wall-", "last-"))
+
+
+def comparable(answer: Any) -> Any:
+    text = json.dumps(answer)
+    for pattern, shown in _CHANGING:
+        text = pattern.sub(shown, text)
+    return json.loads(text)
+
+
+PairMaker: TypeAlias = Callable[..., Pair]
+
+
+@pytest.fixture
+def pair_of(start_as_told: Starter) -> PairMaker:
+    """Makes pairs: the era (empty = without a handshake), arguments, environment."""
+    return lambda era, *arguments, **more: Pair(start_as_told, era, *arguments, **more)

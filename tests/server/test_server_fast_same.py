@@ -3,16 +3,17 @@
 Where they may differ is written down in `docs/explanation/deviations.md` ("Two adapters").
 """
 
-import itertools
 import json
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from tests.server.conftest import Pair, PairMaker
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 TALKS = sorted(file.stem for file in GOLDEN.glob("talk-*.json"))
@@ -27,87 +28,6 @@ ENVELOPE = {
 }
 ERAS = ["2024-11-05", "2025-11-25", "2026-07-28"]
 MODERN = "2026-07-28"
-CURSOR = "<cursor>"
-_CHANGING = (
-    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "<time>"),
-    (re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<id>"),
-    (re.compile(r'(\\?"nextCursor\\?":\s*\\?")[^"\\]+'), r"\1<cursor>"),
-)
-
-
-class Pair:
-    """The same server twice, once on each adapter, asked the same in turn."""
-
-    def __init__(self, start: Callable[..., Any], era: str, *arguments: str) -> None:
-        self.era = era
-        self.peers = {
-            "fast": start("--db", ":memory:", *arguments),
-            "sdk": start("--db", ":memory:", *arguments, "--sdk"),
-        }
-        self._numbers = itertools.count(1)
-        self.cursors: dict[str, str] = {}
-        for peer in self.peers.values():
-            if era != MODERN:
-                peer.shake_hands(era)
-
-    def params(self, **params: Any) -> dict[str, Any]:
-        return {**params, "_meta": ENVELOPE} if self.era == MODERN else params
-
-    def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        """Return what both answered, which must be the same but for times and cursors."""
-        number = next(self._numbers)
-        told: dict[str, Any] = {}
-        for name, peer in self.peers.items():
-            sent = params
-            arguments = params.get("arguments")
-            if isinstance(arguments, dict) and arguments.get("cursor") == CURSOR:
-                mended = {**arguments, "cursor": self.cursors[name]}
-                sent = {**params, "arguments": mended}
-            answer = peer.ask(method, number, **self.params(**sent))
-            data = answer.get("result", {}).get("structuredContent", {}).get("data", {})
-            if isinstance(data, dict) and "nextCursor" in data:
-                self.cursors[name] = data["nextCursor"]
-            told[name] = comparable(answer)
-        assert told["fast"] == told["sdk"]
-        result: dict[str, Any] = told["fast"]
-        return result
-
-    def send(self, line: bytes) -> dict[str, list[str]]:
-        """Send a line to both, and return what each said until a later call was answered."""
-        told: dict[str, list[str]] = {}
-        number = next(self._numbers)
-        for name, peer in self.peers.items():
-            seen = len(peer.received)
-            peer.send_raw(line + b"\n")
-            # Behind everything in the lane, and once more behind the answers to that.
-            for key in (f"wall-{number}", f"last-{number}"):
-                peer.ask("tools/call", key, **self.params(name="no_such_tool"))
-            answers = (m for m in peer.received[seen:] if not is_wall(m))
-            told[name] = sorted(json.dumps(judged(m), sort_keys=True) for m in answers)
-        return told
-
-
-def is_wall(message: dict[str, Any]) -> bool:
-    return str(message.get("id", "")).startswith(("wall-", "last-"))
-
-
-def comparable(answer: Any) -> Any:
-    text = json.dumps(answer)
-    for pattern, shown in _CHANGING:
-        text = pattern.sub(shown, text)
-    return json.loads(text)
-
-
-def judged(message: dict[str, Any]) -> Any:
-    """Return what must be the same of an answer: of errors the code, but not the wording."""
-    if "error" in message:
-        return {"id": message["id"], "code": message["error"]["code"]}
-    return comparable(message)
-
-
-@pytest.fixture
-def pair_of(start_as_told: Callable[..., Any]) -> Callable[..., Pair]:
-    return lambda era, *arguments: Pair(start_as_told, era, *arguments)
 
 
 def flags(settings: dict[str, Any]) -> Iterator[str]:
@@ -126,7 +46,7 @@ def flags(settings: dict[str, Any]) -> Iterator[str]:
     ("name", "era"), [(name, ERAS[i % 3]) for i, name in enumerate(TALKS)], ids=str
 )
 def test_golden_conversations_go_alike_on_both_adapters(
-    pair_of: Callable[..., Pair], name: str, era: str
+    pair_of: "PairMaker", name: str, era: str
 ) -> None:
     talk = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
     pair = pair_of(era, *flags(talk["settings"]))
@@ -140,9 +60,9 @@ def test_golden_conversations_go_alike_on_both_adapters(
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("name", LISTS)
 def test_what_a_server_says_of_itself_is_the_same_on_both_adapters(
-    start_as_told: Callable[..., Any], name: str, era: str
+    pair_of: "PairMaker", name: str, era: str
 ) -> None:
-    pair = Pair(start_as_told, era, *LISTS[name])
+    pair = pair_of(era, *LISTS[name])
     if era == MODERN:
         pair.ask("server/discover")
     else:
@@ -162,29 +82,24 @@ def test_what_a_server_says_of_itself_is_the_same_on_both_adapters(
         "prompts/get",
     ):
         if method != "subscriptions/listen":
-            told = pair.send(line_of(pair, 7, method))
+            told = pair.send(pair.line(7, method))
             assert (method, told["fast"]) == (method, told["sdk"])
 
 
-def line_of(pair: Pair, number: Any, method: Any, **params: Any) -> bytes:
-    message = {"jsonrpc": "2.0", "id": number, "method": method, "params": pair.params(**params)}
-    return json.dumps(message).encode()
-
-
-def bad_lines(pair: Pair) -> Iterator[bytes]:
+def bad_lines(pair: "Pair") -> Iterator[bytes]:
     """Malformed, unusual and huge lines, all of which both adapters must treat alike."""
     yield from RAW
     for params in BAD_PARAMS:
         for method in ("tools/call", "tools/list", "ping", "subscriptions/listen"):
-            yield line_of(pair, 7, method, **params)
+            yield pair.line(7, method, **params)
     for meta in BAD_META:
         yield json.dumps(
             {"jsonrpc": "2.0", "id": 8, "method": "tools/list", "params": {"_meta": meta}}
         ).encode()
     nodes = [{"name": "huge", "nodeType": "t", "metadata": ["k: " + "v" * 3_000_000]}]
-    yield line_of(pair, 9, "tools/call", name="add_nodes", arguments={"nodes": nodes})
+    yield pair.line(9, "tools/call", name="add_nodes", arguments={"nodes": nodes})
     deep = b"[" * 185 + b"]" * 185
-    yield line_of(pair, 10, "tools/call", name="add_nodes", arguments={"nodes": "D"}).replace(
+    yield pair.line(10, "tools/call", name="add_nodes", arguments={"nodes": "D"}).replace(
         b'"D"', deep
     )
 
@@ -240,14 +155,14 @@ BESIDE_TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
 @pytest.mark.covers("server.fast.same")
 @pytest.mark.parametrize("era", ERAS)
 def test_what_is_served_beside_tools_is_the_same_on_both_adapters(
-    pair_of: Callable[..., Pair], era: str
+    pair_of: "PairMaker", era: str
 ) -> None:
     pair = pair_of(era, "--pack", "rpg")
     gandalf = {"name": "Gandalf", "role": "Wizard", "status": "Active"}
     pair.ask("tools/call", name="add_npc", arguments={"npc": gandalf})
     differing: list[tuple[str, dict[str, Any], dict[str, list[str]]]] = []
     for method, params in BESIDE_TOOLS:
-        told = pair.send(line_of(pair, 7, method, **params))
+        told = pair.send(pair.line(7, method, **params))
         if told["fast"] != told["sdk"]:
             differing.append((method, params, told))
     assert differing == []
@@ -346,9 +261,7 @@ BAD_META: tuple[Any, ...] = (
 
 @pytest.mark.covers("server.fast.same")
 @pytest.mark.parametrize("era", ["2025-11-25", MODERN])
-def test_bad_lines_are_judged_alike_by_both_adapters(
-    pair_of: Callable[..., Pair], era: str
-) -> None:
+def test_bad_lines_are_judged_alike_by_both_adapters(pair_of: "PairMaker", era: str) -> None:
     pair = pair_of(era)
     if era == MODERN:
         pair.ask("server/discover")
@@ -387,17 +300,15 @@ def test_bad_lines_are_judged_alike_by_both_adapters(
     ],
     ids=lambda line: line.decode()[:90],
 )
-def test_a_first_line_decides_alike_on_both_adapters(
-    start_as_told: Callable[..., Any], line: bytes
-) -> None:
+def test_a_first_line_decides_alike_on_both_adapters(pair_of: "PairMaker", line: bytes) -> None:
     told: dict[str, list[Any]] = {}
     second = b'{"jsonrpc":"2.0","id":2,"method":"tools/list"}\n'
-    for name, more in (("fast", ()), ("sdk", ("--sdk",))):
-        peer = start_as_told("--db", ":memory:", *more)
+    pair = pair_of("")
+    for name, peer in pair.peers.items():
         peer.send_raw(line + b"\n")
         first = peer.receive()
         peer.send_raw(second)
-        told[name] = [judged(first), judged(peer.answer(2))]
+        told[name] = [pair.judged(first), pair.judged(peer.answer(2))]
     assert told["fast"] == told["sdk"]
 
 
@@ -446,9 +357,7 @@ LINES = (
 
 @pytest.mark.covers("server.fast.same")
 @pytest.mark.parametrize("era", ["2025-06-18", MODERN])
-def test_any_lines_are_judged_alike_by_both_adapters(
-    pair_of: Callable[..., Pair], era: str
-) -> None:
+def test_any_lines_are_judged_alike_by_both_adapters(pair_of: "PairMaker", era: str) -> None:
     pair = pair_of(era, "--pack", "rpg")
     if era == MODERN:
         pair.ask("server/discover")
@@ -463,7 +372,7 @@ def test_any_lines_are_judged_alike_by_both_adapters(
 
 @pytest.mark.covers("server.fast.same")
 def test_an_id_used_again_before_its_answer_is_answered_twice(
-    pair_of: Callable[..., Pair],
+    pair_of: "PairMaker",
 ) -> None:
     pair = pair_of("2025-06-18")
     call = {"name": "add_nodes", "arguments": {}}

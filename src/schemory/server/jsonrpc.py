@@ -171,6 +171,18 @@ def is_id(value: object) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool)
 
 
+def key_of(number: Id) -> Id:
+    """Return the one form of an id: clients echo 7 as "7" when they cancel.
+
+    >>> key_of("7"), key_of(7), key_of("a")
+    (7, 7, 'a')
+    """
+    try:
+        return int(number)
+    except ValueError:
+        return number
+
+
 _NEED: Final = (
     'Invalid request: a request has "jsonrpc":"2.0", a text "method", '
     'a text or whole number "id", an object "params"'

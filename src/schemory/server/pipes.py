@@ -9,7 +9,7 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -35,6 +35,8 @@ from schemory.server.jsonrpc import (
     Request,
     encode,
     error_of,
+    is_id,
+    key_of,
     parse_line,
 )
 from schemory.server.lane import Lane, post
@@ -145,7 +147,7 @@ class _Pump:
                 await self._write_batch(gathering.add(_fault_text(item)))
                 continue
             if isinstance(item, Request):
-                self._batches.setdefault(item.id, []).append(gathering)
+                self._batches.setdefault(key_of(item.id), []).append(gathering)
             await self._hand_over(item)
 
     async def _hand_over(self, parsed: Message) -> None:
@@ -169,11 +171,12 @@ class _Pump:
 
     async def _write_answer(self, number: str | int | None, text: str | None) -> None:
         """Write an answer, alone or with the others of its batch; None = there is none."""
-        waiting = self._batches.get(number) if number is not None else None
-        if waiting and number is not None:
+        key = key_of(number) if number is not None else ""
+        waiting = self._batches.get(key) if number is not None else None
+        if waiting:
             gathering = waiting.pop(0)
             if not waiting:
-                del self._batches[number]
+                del self._batches[key]
             await self._write_batch(gathering.add(text))
         elif text is not None:
             await self._write(text)
@@ -217,8 +220,8 @@ class _Pump:
         elif message.method == _CANCELLED:
             # A cancelled request is never answered.
             number = (message.params or {}).get("requestId")
-            if number in self._batches:
-                await self._write_answer(number, None)
+            if is_id(number):
+                await self._write_answer(cast("str | int", number), None)
             self._settle(number)
 
     def _settle(self, request_id: object) -> None:

@@ -253,7 +253,8 @@ class Conversation:
 
     def _cancel(self, number: Id) -> None:
         with self._lock:
-            meant = [each for each in self._open if _key(each.id) == _key(number)]
+            key = jsonrpc.key_of(number)
+            meant = [each for each in self._open if jsonrpc.key_of(each.id) == key]
         for asked in meant:
             asked.cancel()
             self._settle(asked, None)
@@ -305,14 +306,6 @@ class Conversation:
 def _pong(asked: Asked) -> Object:
     del asked
     return {}
-
-
-def _key(number: Id) -> Id:
-    """Return the one form of an id: clients echo 7 as "7" when they cancel."""
-    try:
-        return int(number)
-    except ValueError:
-        return number
 
 
 def _finished(result: Object, method: Method, asked: Asked) -> Object:
