@@ -21,6 +21,7 @@ _NUMBER: Final = re.compile(
 _WORDS: Final = {"true": True, "false": False, "null": None}
 _WORD: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _MAX_DEPTH: Final = 200
+_MAX_MISSES: Final = 50
 
 
 class JsoncError(Exception):
@@ -100,6 +101,7 @@ class _Reader:
         self._text = text
         self._bodies: dict[tuple[str, ...], Body] = {}
         self._extras: dict[str, int] = {}
+        self._misses = 0
         self._quick: Callable[[str, int], tuple[object, int]] = json.JSONDecoder(
             parse_constant=_refuse_constant
         ).raw_decode
@@ -150,9 +152,12 @@ class _Reader:
         return self._scalar(at)
 
     def _try_quick(self, at: int) -> tuple[object, int] | None:
+        if self._misses == _MAX_MISSES:
+            return None
         try:
             return self._quick(self._text, at)
         except ValueError:  # comments, a trailing comma, or a fault that is then told exactly
+            self._misses += 1  # each costs a look at the whole text before it
             return None
 
     def _object(
