@@ -41,7 +41,7 @@ GROUPS: tuple[Group, ...] = (
         "start",
         (
             ("demo", "demo", "see the real server at work, as an agent sees it"),
-            ("init", "init", "make a folder of schemas to edit"),
+            ("init", "init", "begin: schemas to edit and clients set up, in one dialogue"),
             ("install", "install", "set a client up: Claude Code, Cursor, VS Code, ..."),
             ("uninstall", "install", "take the entry out of clients' files again"),
             ("serve", "serve", "serve the memory to an MCP client"),
