@@ -192,7 +192,7 @@ COMMANDS: tuple[Command, ...] = (
         run=told(_run_export),
         examples=(
             "schemory export memory.jsonl --all",
-            "schemory export ../backup.zip --overwrite",
+            "schemory export backup.zip --overwrite",
         ),
     ),
     Command(

@@ -262,7 +262,7 @@ COMMANDS: tuple[Command, ...] = (
         run=told(_run_add),
         examples=(
             'schemory add "Retry only on 429" --scope backend --topic http --type decision',
-            "git log -1 --format=%B | schemory add - --topic release --type commit_context",
+            "git log -1 --format=%B | schemory add - --scope ci --topic release",
             "schemory add",
         ),
     ),
