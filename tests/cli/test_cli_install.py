@@ -52,7 +52,7 @@ def _servers(file: Path, key: str = "mcpServers") -> Any:
     return json.loads(file.read_text(encoding="utf-8"))[key]
 
 
-@pytest.mark.covers("cli.install")
+@pytest.mark.covers("cli.install", "cli.uninstall")
 def test_installing_tries_the_entry_writes_it_and_tells_what_to_do_next(
     cli: Callable[..., Any], home: Path
 ) -> None:
@@ -73,7 +73,7 @@ def test_installing_tries_the_entry_writes_it_and_tells_what_to_do_next(
     assert not (home / ".claude.json").exists()
 
 
-@pytest.mark.covers("cli.install")
+@pytest.mark.covers("cli.install", "cli.uninstall")
 def test_a_projects_entry_names_the_project_and_paths_are_absolute(
     cli: Callable[..., Any], home: Path
 ) -> None:
@@ -147,7 +147,7 @@ def test_printing_and_rehearsing_touch_no_file(cli: Callable[..., Any], home: Pa
     assert list(file.parent.iterdir()) == [file]
 
 
-@pytest.mark.covers("cli.install")
+@pytest.mark.covers("cli.install", "cli.uninstall")
 def test_without_a_client_those_that_are_here_are_listed(
     cli: Callable[..., Any], home: Path
 ) -> None:
