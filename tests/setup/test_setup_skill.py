@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -75,6 +75,48 @@ def test_the_cases_are_named_and_point_to_pages_of_the_skill() -> None:
         assert case["reference"] in shipped
         taught.add(case["reference"])
     assert taught == shipped
+
+
+@pytest.mark.covers("setup.skill.place")
+def test_the_skill_is_placed_once_kept_and_removed_without_a_trace(
+    tmp_path: Path, run_cli: Callable[..., tuple[int, str]]
+) -> None:
+    folder = tmp_path / ".claude" / "skills" / SKILL
+    code, printed = run_cli(tmp_path, "skill", "--client", "claude-code", "--dry-run")
+    assert (code, printed) == (0, f"would be written: {folder}\n")
+    assert list(tmp_path.iterdir()) == []
+    assert run_cli(tmp_path, "skill", "--client", "claude-code")[0] == 0
+    placed = {path: (folder / path).read_bytes() for path in skill_files()}
+    assert placed == skill_files()
+    again = run_cli(tmp_path, "skill", "--client", "claude-code")
+    assert again == (0, f"there already: {folder}\n")
+
+    (folder / "SKILL.md").write_text("mine", encoding="utf-8")
+    (folder / "notes.md").write_text("mine", encoding="utf-8")
+    for flags in ((), ("--remove",)):
+        code, printed = run_cli(tmp_path, "skill", "--client", "claude-code", *flags)
+        assert code == 1
+        assert "nothing was changed" in printed
+        assert (folder / "SKILL.md").read_text(encoding="utf-8") == "mine"
+    assert run_cli(tmp_path, "skill", "--client", "claude-code", "--force")[0] == 0
+    assert (folder / "SKILL.md").read_bytes() == placed[PurePosixPath("SKILL.md")]
+    assert run_cli(tmp_path, "skill", "--client", "claude-code", "--remove")[0] == 0
+    assert [file.name for file in folder.iterdir()] == ["notes.md"]  # not ours
+    assert run_cli(tmp_path, "skill", "--client", "claude-code", "--remove")[0] == 1
+
+
+@pytest.mark.covers("setup.skill.place")
+def test_hosts_that_share_a_folder_share_the_skill_and_unknown_ones_are_named(
+    tmp_path: Path, run_cli: Callable[..., tuple[int, str]]
+) -> None:
+    code, printed = run_cli(tmp_path, "skill", "--client", "codex,zed", "--project", ".", "--json")
+    folder = str(tmp_path / ".agents" / "skills" / SKILL)
+    assert (code, json.loads(printed)) == (0, {"folders": {folder: "written"}})
+    code, printed = run_cli(tmp_path, "skill", "--project", ".", "--json")
+    assert json.loads(printed)["clients"]["cline"] == {"folder": folder, "there": True}
+    code, printed = run_cli(tmp_path, "skill", "--client", "claude-cod")
+    assert code == 2
+    assert "claude-code" in printed
 
 
 class _Replay:

@@ -44,6 +44,7 @@ GROUPS: tuple[Group, ...] = (
             ("init", "init", "begin: schemas to edit and clients set up, in one dialogue"),
             ("install", "install", "set a client up: Claude Code, Cursor, VS Code, ..."),
             ("uninstall", "install", "take the entry out of clients' files again"),
+            ("skill", "skill", "teach a client's agents to use the memory well"),
             ("serve", "serve", "serve the memory to an MCP client"),
             ("status", "status", "show what is stored where, and what is wrong"),
             ("ui", "ui", "look at everything in the browser"),

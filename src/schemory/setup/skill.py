@@ -1,10 +1,14 @@
-"""The operator skill: its files as they ship, and where each host looks for skills."""
+"""The operator skill: its files as they ship, where hosts look for it, how it gets there."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from schemory.errors import ConflictError
 from schemory.model.frozen import dataclass
+from schemory.storage.files import file_error, replace_file
 
 SKILL: Final = "memory-operator"
 """The skill's name, which is its folder's too."""
@@ -82,3 +86,73 @@ def _files(folder: Path) -> Iterator[tuple[PurePosixPath, bytes]]:
     found = (folder / "SKILL.md", *sorted((folder / "references").glob("*.md")))
     for file in found:
         yield PurePosixPath(file.relative_to(folder).as_posix()), file.read_bytes()
+
+
+class Placed(StrEnum):
+    """What happened to a skill's folder."""
+
+    WRITTEN = "written"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    REMOVED = "removed"
+    ABSENT = "absent"
+
+
+def place_skill(folder: Path, *, force: bool = False, is_dry: bool = False) -> Placed:
+    """Write the skill's files into its folder, each as a whole; again = no change.
+
+    Raises:
+        ConflictError: Another text is there, an older version's or a person's; `force` replaces it.
+        StoreReadonlyError, StoreError: The folder cannot be written.
+    """
+    wanted = {folder / path: data for path, data in skill_files().items()}
+    there = {file: _read(file) for file in wanted}
+    differing = [file for file, data in there.items() if data not in (None, wanted[file])]
+    if differing and not force:
+        raise ConflictError(
+            f"{differing[0]} is there with another text; nothing was changed",
+            suggestions=["`--force` replaces it with this version's."],
+        )
+    if there == wanted:
+        return Placed.UNCHANGED
+    for file, data in () if is_dry else wanted.items():
+        if there[file] != data:
+            replace_file(file, (data,), new_mode=None)
+    return Placed.UPDATED if any(there.values()) else Placed.WRITTEN
+
+
+def remove_skill(folder: Path, *, force: bool = False, is_dry: bool = False) -> Placed:
+    """Remove the skill's files, and its folders where nothing else is in them.
+
+    Raises:
+        ConflictError: A file has another text; `force` removes it all the same.
+        StoreReadonlyError: The folder cannot be written.
+    """
+    there = {path: data for path in skill_files() if (data := _read(folder / path)) is not None}
+    if not there:
+        return Placed.ABSENT
+    differing = [path for path, data in there.items() if data != skill_files()[path]]
+    if differing and not force:
+        raise ConflictError(
+            f"{folder / differing[0]} has another text than this version's; nothing was changed",
+            suggestions=["`--force` removes it all the same."],
+        )
+    for path in () if is_dry else there:
+        try:
+            (folder / path).unlink()
+        except OSError as fault:
+            raise file_error(fault, folder / path) from fault
+    if not is_dry:
+        for each in (folder / "references", folder):
+            with suppress(OSError):  # not empty: somebody else's files are in it
+                each.rmdir()
+    return Placed.REMOVED
+
+
+def _read(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as fault:
+        raise file_error(fault, file) from fault
