@@ -335,11 +335,12 @@ def _http(loader: _Loader) -> Mapping[str, object]:
     values = {
         key.name: loader.parsed(key) if key.separator else loader.value(key.name)
         for key in KEYS
-        if key.group == "http"
+        if key.group == "http" and key.name != "MEMORY_HTTP"  # which has no default to fall back to
     }
     named = loader.find(_AUTH_FILE)
     return {
         **values,
+        "MEMORY_HTTP": next(iter(loader.parsed(KEY_BY_NAME["MEMORY_HTTP"])), None),
         _AUTH_FILE: loader.path(str(named[1].raw), named[1].source) if named else None,
     }
 
