@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from schemory.errors import InvalidParamError, SecretDetectedError
 from schemory.memory.inputs import EntryUpdate, NewEntry, SearchRequest
+from schemory.memory.settings import Limits
 from schemory.model.entry import SourceType, Status
 from schemory.transfer.foreign.importer import move_in
 from schemory.transfer.foreign.kinds import Kind
@@ -464,3 +465,22 @@ def test_a_caller_that_gives_up_leaves_nothing(box: Any, notes_folder: Path) -> 
                 is_cancelled=gives_up,
             )
         assert box.held().entries == {}
+
+
+@pytest.mark.covers("transfer.notes.limits")
+def test_the_projects_own_rules_hold(open_box: Any) -> None:
+    limits = Limits(max_title_chars=8, max_tags=2, max_entry_bytes=400)
+    own = open_box("rules.db", allowed_tags=("auth", "http", "web"), limits=limits)
+    text = "---\ntags: [Auth, other, http, web]\n---\n# A long heading\n\n" + "".join(
+        f"sentence {n}\n\n" for n in range(60)
+    )
+    path = _write(own.folder, "AGENTS.md", text)
+    moved = move_in(own.memory, own.ref, path, confirm=lambda _: True)
+    held = sorted(own.held().entries.values(), key=lambda entry: str(entry.source_ref))
+    assert len(held) == moved.parts[0].counts.new > 1
+    assert {entry.title for entry in held} == {"A long …"}
+    assert held[0].tags == ("auth", "http")
+    assert held[0].metadata["import"]["other_tags"] == ["other", "web"]
+    assert all(len(entry.content.encode()) <= 400 for entry in held)
+    whole = "".join(entry.content for entry in held)
+    assert all(f"sentence {n}\n" in whole for n in range(60))

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 from schemory.errors import InvalidParamError, Problem
 from schemory.model.frozen import dataclass
+from schemory.model.lines.scan import decode_text
 from schemory.model.paths import PathStyle
 from schemory.model.text import fold
 from schemory.transfer.foreign.draft import Tally
@@ -89,7 +90,7 @@ def _of_file(path: Path) -> Detection | None:
         return Detection(Kind.MEM0, "it is packed JSON Lines, as OpenMemory's backup holds")
     if is_markdown(path):
         return _of_markdown(path, head)
-    return _of_json(head.decode("utf-8", "replace")) or _of_journal(head)
+    return _of_json(decode_text(head)) or _of_journal(head)
 
 
 def _of_journal(head: bytes) -> Detection | None:
