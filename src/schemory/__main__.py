@@ -1,5 +1,5 @@
 """`python -m schemory`: the command line."""
 
-from schemory.cli.main import run
+from schemory.cli.front import run
 
 run()

@@ -5,6 +5,7 @@ import dataclasses
 import pickle
 import subprocess
 import sys
+import threading
 from dataclasses import FrozenInstanceError
 from typing import ClassVar
 
@@ -142,3 +143,26 @@ print(made, made == Pair(2), hash(Pair(1, ())) == hash(Pair(1, ())), "dataclasse
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "Pair(a=2, b=[]) True True False\n"
+
+
+def test_threads_may_make_the_first_values_at_the_same_time() -> None:
+    for _ in range(50):
+
+        @dataclass(frozen=True, slots=True)
+        class Fresh:
+            a: int
+            b: int = 2
+
+        together = threading.Barrier(4)
+        made: list[Fresh] = []
+
+        def make(kind: type[Fresh] = Fresh, together: threading.Barrier = together) -> None:
+            together.wait()
+            made.append(kind(1))  # noqa: B023 (joined below)
+
+        threads = [threading.Thread(target=make) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert made == [Fresh(1)] * 4

@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn, TextIO, cast
 
+from schemory.cli.options import COMMON_OPTIONS
 from schemory.cli.output import Output
 from schemory.config import KEYS, Raw, Settings, load_settings
 from schemory.errors import UsageError
@@ -78,41 +79,10 @@ class _Parser(argparse.ArgumentParser):
 def add_common_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that stand before or after every command."""
     group = parser.add_argument_group("common options, before or after the command")
-    add = group.add_argument
+    for option in COMMON_OPTIONS:
+        option.add_to(group)
     silent = argparse.SUPPRESS
-    add("--db", dest="MEMORY_DB_PATH", metavar="PATH", default=silent, help="the SQLite store")
-    add(
-        "--graph-file",
-        dest="MEMORY_FILE",
-        metavar="FILE",
-        default=silent,
-        help="a JSONL file as the store",
-    )
-    add(
-        "--project",
-        dest="MEMORY_PROJECT",
-        metavar="PATH|ID",
-        default=silent,
-        help="the project; without it the graph is the shared one, the memory the current folder's",
-    )
-    add(
-        "--schemas",
-        dest="MEMORY_SCHEMAS",
-        metavar="DIR",
-        action="append",
-        default=silent,
-        help="a folder of *.schema.json files; repeatable",
-    )
-    add(
-        "--pack",
-        dest="MEMORY_PACKS",
-        metavar="NAME",
-        action="append",
-        default=silent,
-        help="a built-in set of schemas: rpg, software; repeatable",
-    )
-    add("--debug", dest="MEMORY_DEBUG", action="store_const", const="1", default=silent, help="log")
-    add("--json", action="store_true", default=silent, help="print one JSON value")
+    group.add_argument("--json", action="store_true", default=silent, help="print one JSON value")
 
 
 def make_parser(command: Command) -> argparse.ArgumentParser:

@@ -4,7 +4,7 @@ import argparse
 import importlib
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 import schemory
@@ -155,9 +155,14 @@ def _run_process() -> int:
 def main(arguments: Sequence[str], out: Output | None = None) -> int:
     """Run one command line and return its exit code; errors are printed, never raised."""
     is_json = "--json" in arguments
-    out = out or standard_output(is_json=is_json)
+    printing = out or standard_output(is_json=is_json)
+    return guarded(lambda: _run(list(arguments), printing), printing)
+
+
+def guarded(work: Callable[[], int], out: Output) -> int:
+    """Return the exit code that `work` ends with; errors are printed, never raised."""
     try:
-        return _run(list(arguments), out)
+        return work()
     except SchemoryError as error:
         from schemory.cli.faults import show_error  # noqa: PLC0415 (only when something is wrong)
 

@@ -187,9 +187,16 @@ class _Standard:
 
 
 def _init(self: object, *values: object, **named: object) -> None:
-    """Put the real `__init__` in the place of this one and call it."""
-    cls = next(each for each in type(self).__mro__ if each.__dict__.get("__init__") is _init)
-    _compile_init(cls)(self, *values, **named)
+    """Put the real `__init__` in the place of this one and call it.
+
+    Another thread may do the same at the same time, and be faster.
+    """
+    bases = type(self).__mro__
+    cls = next(
+        each for each in bases if each in _COMPILED or each.__dict__.get("__init__") is _init
+    )
+    real = _COMPILED.get(cls) or _compile_init(cls)
+    real(self, *values, **named)
 
 
 def _compile_init(cls: Any) -> Callable[..., None]:
@@ -220,10 +227,14 @@ def _compile_init(cls: Any) -> Callable[..., None]:
     exec(text, names)  # noqa: S102 (made of the names of fields alone, as dataclasses does)
     made: Any = names["__init__"]
     made.__qualname__ = f"{cls.__qualname__}.__init__"
-    cls.__init__ = made
     result: Callable[..., None] = made
+    _COMPILED[cls] = result  # first, so that a thread that comes now finds it at once
+    cls.__init__ = made
     return result
 
+
+_COMPILED: Final = dict[type, Callable[..., None]]()
+"""The real `__init__` of each class that was used."""
 
 _COMPARED: Final = dict[type, tuple[str, ...]]()
 
