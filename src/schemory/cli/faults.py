@@ -38,9 +38,14 @@ def show_error(error: SchemoryError, out: Output) -> int:
 
 
 def _show_problem(problem: Problem, err: Output, *, is_only: bool, headline: str) -> None:
-    if not (is_only and problem.message == headline):
+    # A lone problem mostly is the headline, which may say more behind it.
+    if not (is_only and headline.startswith(problem.message)):
+        place = problem.message.partition(": ")[0]
+        if not (place and problem.path.startswith(place)):  # what a file holds says where it is
+            place = ""
+        message = problem.message.removeprefix(f"{place}: ")
         where = err.style(problem.path, Style.YELLOW)
-        err.line(f"  {where} {err.style(problem.message, Style.DIM)}")
+        err.line(f"  {where} {err.style(message, Style.DIM)}")
     if problem.nearest:
         err.line(f"    nearest: {', '.join(map(repr, problem.nearest))}")
     if problem.suggestion:

@@ -121,7 +121,9 @@ def one_of(field: str, given: str, allowed: Sequence[str]) -> Problem:
     """Return the problem of a word that is none of the allowed ones."""
     shown = encodable(given)[:_LONGEST_SHOWN]
     return invalid(
-        field, f"must be one of {', '.join(allowed)}, not {shown!r}", near=nearest(given, allowed)
+        field,
+        f"must be one of {', '.join(allowed)}, not {shown!r}",
+        near=tuple(map(str, nearest(given, allowed))),
     )
 
 

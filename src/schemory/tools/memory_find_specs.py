@@ -79,7 +79,7 @@ SEARCH_SPECS: Final = (
             "topic": TEXT,
             "tags": TEXTS,
             "tags_match": {"type": "string", "enum": ["all", "any"]},
-            "source_type": SOURCE_TYPE,
+            "source_type": TEXT,
             "status": {**STATUS, "description": "Default active."},
             "created_after": TEXT,
             "created_before": TEXT,
@@ -91,6 +91,8 @@ SEARCH_SPECS: Final = (
             "explain": FLAG,
         },
         required=("query",),
+        # memory_add_entry shows the words; whoever filters by one has seen it there or in a hit.
+        unadvertised={"source_type": SOURCE_TYPE},
         output={
             "results": HITS,
             "truncated": FLAG,

@@ -337,3 +337,14 @@ def test_the_audit_knows_every_argument_by_name() -> None:
         name for spec in MEMORY_SPECS for name in (*spec.properties, *(spec.unadvertised or ()))
     }
     assert named | {"project_id", "project_path"} <= NAMES
+
+
+@pytest.mark.covers("tools.memory.error.all_problems")
+def test_the_words_of_a_filter_are_listed_once_and_checked_everywhere(desk: "MemoryDesk") -> None:
+    listed = desk.listed("search")["inputSchema"]["properties"]["source_type"]
+    assert listed == {"type": "string"}
+    assert "enum" in desk.listed("add_entry")["inputSchema"]["properties"]["source_type"]
+    error = desk.fails("search", query="x", source_type="decisoin")
+    assert error["error_code"] == "INVALID_PARAM"
+    assert "decision" in error["detail"]
+    assert desk.ok("search", query="x", source_type="decision")["results"] == []

@@ -39,7 +39,7 @@ def write_backup(
         _EVERYTHING,
         project=known_project(place, reader),
         exported_at=moment_text(now),
-        advance=meter.phase(60, 60, "writing a backup"),
+        advance=meter.phase(58, 65, "writing a backup"),
         check=meter.check,
     )
     return target

@@ -130,7 +130,7 @@ class _Import:
             with store.read_memory(place.id) as reader:
                 seen = reader.last_seq()
                 self._compare(reader)
-            advance = self._meter.phase(60, 85, "preparing the index")
+            advance = self._meter.phase(65, 80, "preparing the index")
             derive_terms(self._scratch, store, place.id, advance)
             if not self._options.dry_run:
                 with self._record.transaction() as tx:
@@ -151,7 +151,7 @@ class _Import:
             origin=self._loaded.origin,
             limits=self._record.place.limits,
             ids=self._memory.work.ids,
-            advance=self._meter.phase(50, 60, "comparing with what is stored"),
+            advance=self._meter.phase(50, 58, "comparing with what is stored"),
         )
         comparison.settle(self._options.on_conflict)
         self._has_tag_changes = comparison.has_tag_changes(self._options.on_conflict)
@@ -189,7 +189,7 @@ class _Import:
             origin=self._loaded.origin,
             ids=self._memory.work.ids,
             index_text=self._memory.store.index_text,
-            advance=self._meter.phase(85, 100, "writing"),
+            advance=self._meter.phase(80, 100, "writing"),
             clears_tags=self._options.on_conflict is OnConflict.REPLACE,
         )
         counts = self._counts()

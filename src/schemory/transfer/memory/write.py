@@ -69,6 +69,8 @@ class Loading:
         self._index_text = index_text
         self._advance = advance
         self._clears_tags = clears_tags
+        self._done = 0
+        self._total = 0
         self.seq = tx.seq
         self.renamed = 0
 
@@ -83,8 +85,10 @@ class Loading:
     def write(self) -> None:
         """Write entries, tags and links, and remove what is to go."""
         tx, scratch = self._tx, self._scratch
+        self._total = self._count()
         for links in batches(scratch.links.gone(), _FEW):
             tx.delete_links(links)
+            self._check()
         tags = list(scratch.tags())
         if self._clears_tags:
             said = {tag.name for tag in tags if tag.description is not None}
@@ -94,18 +98,36 @@ class Loading:
         self._insert()
         for entries in scratch.entries.updates(self._project_id):
             tx.update_entries([self._dated(entry) for entry in entries])
+            self._step(len(entries))
         for ids in batches(scratch.gone(), _FEW):
             tx.remove_entries(ids)
-            self._advance(0.9)
+            self._step(len(ids))
         if scratch.count_gone():
             tx.put_tags(tags)  # a tag that only removed entries had went with them
         for page in scratch.links.inserts():
             tx.insert_links(page)
-            self._advance(0.95)
+            self._step(len(page))
+
+    def _count(self) -> int:
+        entries, links = self._scratch.entries, self._scratch.links
+        return sum(
+            (
+                entries.count(Fate.INSERT),
+                entries.count(Fate.UPDATE),
+                links.count(Fate.INSERT),
+                self._scratch.count_gone(),
+            )
+        )
+
+    def _step(self, things: int) -> None:
+        self._done += things
+        self._check()
+
+    def _check(self) -> None:
+        """Tell how far it is; raises when it shall end."""
+        self._advance(self._done / max(1, self._total))
 
     def _insert(self) -> None:
-        total = max(1, self._scratch.entries.count(Fate.INSERT))
-        done = 0
         for page in self._scratch.entries.pages(Fate.INSERT):
             targets = self._scratch.entries.targets([held.n for held in page])
             entries = [self._entry(h, target) for h, target in zip(page, targets, strict=True)]
@@ -113,8 +135,7 @@ class Loading:
             pairs = zip(entries, known, strict=True)
             texts = [self._index_text(entry) if k is None else k for entry, k in pairs]
             self._tx.insert_entries(entries, texts=texts)
-            done += len(page)
-            self._advance(0.9 * done / total)
+            self._step(len(page))
 
     def _entry(self, held: HeldEntry, target: str) -> Entry:
         entry = held.entry(self._project_id, target)
