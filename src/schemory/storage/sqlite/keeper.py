@@ -74,6 +74,7 @@ class SqliteKeeper:
         self._now = now
         self._terms = terms
         self._owns_folder = owns_folder
+        self._patience_seconds = _TIMEOUT_SECONDS
         self._lock_file = path.with_name(path.name + "-lock")
         self._queue = WriteQueue(self._lock_file, str(path), needs_file=False)
 
@@ -99,6 +100,9 @@ class SqliteKeeper:
                 is_current = version == LATEST
                 facts["schemaVersion"] = version
                 progress(0, None, "reading every page")
+                # A lock that a dead process left does not come free: nobody waits for it.
+                is_stuck = any(finding.code == "lock.orphaned" for finding in findings)
+                self._patience_seconds = 0.0 if is_stuck else _TIMEOUT_SECONDS
                 findings += self._check(db, version, facts, progress)
         except SchemoryError as error:
             findings.append(_unusable(error))
@@ -364,7 +368,7 @@ class SqliteKeeper:
         if db.readonly("main"):
             yield
             return
-        with self._queue.hold(_TIMEOUT_SECONDS) as seconds_left:
+        with self._queue.hold(self._patience_seconds) as seconds_left:
             db.set_busy_handler(patience(seconds_left))
             yield
 
