@@ -152,6 +152,10 @@ def _installed(_: dict[str, str]) -> None:
     done("install", "--client", "cursor", "--project", ".", "--no-verify")
 
 
+def _skilled(_: dict[str, str]) -> None:
+    done("skill", "--client", "claude-code")
+
+
 FIRST: Mapping[str, Callable[[dict[str, str]], None]] = {
     "schemory import-graph -": _graph_file,
     "schemory import memory.jsonl": _memory_file,
@@ -159,6 +163,7 @@ FIRST: Mapping[str, Callable[[dict[str, str]], None]] = {
     "schemory link --remove": _link,
     "git log": _commit,
     "schemory uninstall": _installed,
+    "schemory skill --client claude-code --remove": _skilled,
     "schemory schema pack rpg ./schemas": lambda _: shutil.rmtree("schemas"),
     "schemory init ./schemas": lambda _: shutil.rmtree("schemas"),
 }
