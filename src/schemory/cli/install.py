@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from schemory.cli.command import FINDING, OK, Command, Request
 from schemory.cli.faults import exit_code
+from schemory.cli.options import COMMON_OPTIONS
+from schemory.cli.serving import SERVE_OPTIONS
 from schemory.config import (
     KEYS,
     Raw,
-    SettingKey,
     Settings,
     home_folder,
     load_settings,
@@ -26,27 +27,21 @@ if TYPE_CHECKING:
     from schemory.setup.clients.places import Machine
     from schemory.setup.clients.verify import Trial
 
-PASSED_ON = (
-    "MEMORY_TOOLSET",
-    "MEMORY_TOOLS",
-    "MEMORY_RESPONSE_BUDGET",
-    "MEMORY_STRICT_TYPES",
-    "MEMORY_MANAGE_SCHEMAS",
-    "MEMORY_ALLOW_CROSS_PROJECT",
-    "MEMORY_SDK",
-)
-"""Settings of `serve` that an entry may carry, beside the common options."""
+HANDED_ON = tuple(option for option in SERVE_OPTIONS if "HTTP" not in option.setting)
+"""Options of `serve` that an entry may carry, beside the common ones."""
 
 _ALL = "all"
 
 
 def _configure_target(parser: argparse.ArgumentParser, undo: str = "") -> None:
+    from schemory.setup.clients.table import client_names  # noqa: PLC0415 (not for other commands)
+
     add = parser.add_argument
     add(
         "--client",
         action="append",
         metavar="NAME",
-        help=f"which client; repeatable, with commas, or all that are here {undo}".rstrip(),
+        help=f"{client_names()}; repeatable, with commas, or all that are here {undo}".rstrip(),
     )
     add("--user", action="store_true", help="your own file, also together with --project")
     add("--name", default="schemory", help="what the entry is called (default schemory)")
@@ -66,30 +61,9 @@ def _configure_install(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a variable of the server's; without a value a reference to the client's own",
     )
-    add_passed_on(parser)
-
-
-def add_passed_on(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `serve` that an entry may carry."""
-    group = parser.add_argument_group("options that the entry hands to serve, like those below")
-    for key in KEYS:
-        if key.name in PASSED_ON and key.flag:
-            add, silent = group.add_argument, argparse.SUPPRESS
-            if _is_switch(key):
-                add(
-                    key.flag,
-                    dest=key.name,
-                    action="store_const",
-                    const="1",
-                    default=silent,
-                    help=key.meaning,
-                )
-            else:
-                add(key.flag, dest=key.name, metavar="VALUE", default=silent, help=key.meaning)
-
-
-def _is_switch(key: SettingKey) -> bool:
-    return key.default == "0" and key.separator is None
+    group = parser.add_argument_group("options that the entry hands to serve, as those below")
+    for option in HANDED_ON:
+        option.add_to(group)
 
 
 def _configure_uninstall(parser: argparse.ArgumentParser) -> None:
@@ -258,10 +232,10 @@ def serve_arguments(settings: Settings, given: Mapping[str, Raw]) -> list[str]:
     if settings.schemas_named:
         for schemas in settings.schema_folders:
             words += ["--schemas", str(schemas)]
-    for key in KEYS:
-        if key.flag and key.name in {*PASSED_ON, "MEMORY_PACKS", "MEMORY_DEBUG"}:
-            for value in _values(given.get(key.name, ())):
-                words += [key.flag] if _is_switch(key) else [key.flag, value]
+    rest = [each for each in COMMON_OPTIONS if each.setting in {"MEMORY_PACKS", "MEMORY_DEBUG"}]
+    for option in (*rest, *HANDED_ON):
+        for value in _values(given.get(option.setting, ())):
+            words += [option.flag, value] if option.shown else [option.flag]
     return words
 
 
