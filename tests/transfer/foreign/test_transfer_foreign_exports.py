@@ -213,10 +213,11 @@ def test_a_journal_gives_an_entry_a_record_whatever_its_words(
     ("name", "data"),
     [
         ("cut.json", b'{"results": [{"id": "a", "memory": "x"'),
-        ("cut.jsonl.gz", gzip.compress(b'{"id":"a","memory":"x"}\n' * 50)[:-20]),
+        ("cut.jsonl.gz", gzip.compress(b'{"id":"a","memory":"x"}\n' * 50, mtime=0)[:-20]),
         ("cut.zip", b"PK\x03\x04 no archive"),
         ("twice.json", b'{"id": "a", "memory": "x"} {"id": "b"}'),
     ],
+    ids=["json", "gzip", "zip", "twice"],
 )
 def test_a_damaged_export_is_refused_and_nothing_is_stored(
     mover: Any, entries: Any, tmp_path: Path, name: str, data: bytes
