@@ -27,6 +27,13 @@ for line in sys.stdin:
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
 """
+_SCHEMORY = (sys.executable, "-m", "schemory")
+_ENVIRONMENT = {
+    # Without kept bytecode each run would measure how fast Python compiles.
+    name: value
+    for name, value in os.environ.items()
+    if name != "PYTHONDONTWRITEBYTECODE"
+}
 _CLIENT = {"name": "benchmark", "version": "1"}
 _ASKED = (
     {
@@ -49,18 +56,27 @@ class _Start(NamedTuple):
 def starting(folder: Path) -> Iterator[Figure]:
     """Measure processor time, wall time and memory up to the answer of `tools/list`."""
     store = str(folder / "startup.sqlite")
-    serve = [sys.executable, "-m", "schemory", "serve", "--db", store]
+    serve = [*_SCHEMORY, "serve", "--db", store]
     commands = {
         "bare": [sys.executable, "-c", _BARE, str(folder / "bare.sqlite")],
         "ours": serve,
         "sdk": [*serve, "--sdk"],
     }
+    others = {
+        "schemory brief": [*_SCHEMORY, "brief", "--db", store, "--project", "p"],
+        "schemory --help": [*_SCHEMORY, "--help"],
+    }
     starts: dict[str, list[_Start]] = {name: [] for name in commands}
+    ends: dict[str, list[float]] = {name: [] for name in others}
     for i in range(_ROUNDS + 1):
         for name, command in commands.items():
             start = _start(command)
             if i:  # the first fills caches and makes the store
                 starts[name].append(start)
+        for name, command in others.items():
+            spent = _spent(command)
+            if i:
+                ends[name].append(spent)
     ours, bare, sdk = (_middle(starts[name]) for name in ("ours", "bare", "sdk"))
     told = f"through the SDK (--sdk): {sdk.cpu_ms:.0f} ms of CPU, {sdk.peak_mb:.0f} MB"
     name = "start to tools/list"
@@ -73,6 +89,10 @@ def starting(folder: Path) -> Iterator[Figure]:
         note=told,
     )
     yield Figure(name=f"{name}, CPU", ours=ours.cpu_ms, value=ours.cpu_ms, value_unit="ms", goal=60)
+    for name_of, goal in (("schemory brief", 100), ("schemory --help", None)):
+        spent = statistics.median(ends[name_of])
+        told_of = f"{name_of}, CPU"
+        yield Figure(name=told_of, ours=spent, value=spent, value_unit="ms", goal=goal)
     yield Figure(
         name=f"{name}, wall",
         ours=ours.wall_ms,
@@ -94,7 +114,11 @@ def starting(folder: Path) -> Iterator[Figure]:
 def _start(command: Sequence[str]) -> _Start:
     begin = time.perf_counter()
     process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=_ENVIRONMENT,
     )
     if process.stdin is None or process.stdout is None:
         raise BrokenPipeError
@@ -110,6 +134,18 @@ def _start(command: Sequence[str]) -> _Start:
     process.stdout.close()
     process.returncode = 0
     return _Start((used.ru_utime + used.ru_stime) * 1000, wall * 1000, used.ru_maxrss / 1000)
+
+
+def _spent(command: Sequence[str]) -> float:
+    """Return the milliseconds of CPU that a command takes to its end."""
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=_ENVIRONMENT
+    )
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return (used.ru_utime + used.ru_stime) * 1000
 
 
 def _middle(starts: Sequence[_Start]) -> _Start:

@@ -22,7 +22,6 @@ from schemory.config.references import find_unfilled
 from schemory.config.settings import DEFAULT_SPACE, Raw, Settings, mask_url
 from schemory.errors import ConfigError, Problem, SchemoryError
 from schemory.model.frozen import dataclass, field, replace
-from schemory.model.likeness import nearest
 from schemory.model.project import GIT_PREFIX, PATH_PREFIX, ProjectIdentity
 
 _PREFIX = "MEMORY_"
@@ -393,6 +392,7 @@ def _packs(loader: _Loader) -> tuple[str, ...]:
     names = tuple(str(name) for name in loader.parsed(KEY_BY_NAME["MEMORY_PACKS"]))
     if not names:
         return names
+    from schemory.model.likeness import nearest  # noqa: PLC0415 (only for a mistake)
     from schemory.schemas.load import pack_names  # noqa: PLC0415 (most runs name no pack)
 
     known, found = pack_names(), loader.find("MEMORY_PACKS")

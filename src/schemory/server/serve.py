@@ -1,10 +1,12 @@
 """Serving one client on standard input and output, from the first line on stderr to the last."""
 
+import gc
 import os
 import sys
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import schemory
 from schemory.app import App, open_app
@@ -13,6 +15,9 @@ from schemory.errors import UsageError
 from schemory.server.extras import Extras
 from schemory.server.failing import log_internal_error, prepare_log
 from schemory.server.lane import Lanes
+
+if TYPE_CHECKING:
+    from schemory.tools.toolbox import Toolbox
 
 _LAST_CALL_SECONDS = 5.0
 _MAX_WARNINGS = 20
@@ -31,16 +36,19 @@ def serve_stdio(settings: Settings) -> int:
         raise UsageError("serving needs an open standard input and output")
     if settings.debug or settings.use_sdk:  # the SDK logs from the beginning
         prepare_log(debug=settings.debug)
-    app = open_app(settings, on_internal_error=log_internal_error)
-    app.makes_vectors = True
-    for line in start_lines(app):
-        sys.stderr.write(line + "\n")
-    if sys.stdin.isatty():
-        sys.stderr.write("schemory: waiting for an MCP client on standard input; Ctrl-C ends\n")
-    sys.stderr.flush()
+    with _without_collector():
+        app = open_app(settings, on_internal_error=log_internal_error)
+        app.makes_vectors = True
+        for line in start_lines(app):
+            sys.stderr.write(line + "\n")
+        if sys.stdin.isatty():
+            sys.stderr.write("schemory: waiting for an MCP client on standard input; Ctrl-C ends\n")
+        sys.stderr.flush()
+        serve_pipes = _adapter(settings)
     lanes = Lanes("schemory-tools", prepare=prepare_log)
+    extras = Extras(lambda: app.resources, has_prompts="memory" in settings.toolsets)
     with watching_schemas(app):
-        code = _serve(app, lanes)
+        code = serve_pipes(app.toolbox, lanes, extras)
     if not lanes.close(_LAST_CALL_SECONDS):
         # A call that does not end is left behind; the store survives a process that ends in the
         # middle of a transaction. Nothing of Python may run on while the call still does.
@@ -77,14 +85,24 @@ def start_lines(app: App) -> Iterator[str]:
         yield "schemory warning: hosts choose worse among so many tools; `--tools auto` lists fewer"
 
 
-def _serve(app: App, lanes: Lanes) -> int:
-    """Serve through the adapter that was chosen; the SDK is imported for its own alone."""
-    if app.settings.use_sdk:
+@contextmanager
+def _without_collector() -> Generator[None]:
+    """Look for no garbage while starting: everything that is made then stays."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def _adapter(settings: Settings) -> "Callable[[Toolbox, Lanes, Extras], int]":
+    """Return the adapter that was chosen; the SDK is imported for its own alone."""
+    if settings.use_sdk:
         from schemory.server.sdk_stdio import serve_pipes  # noqa: PLC0415 (imports the MCP SDK)
     else:
         from schemory.server.stdio import serve_pipes  # noqa: PLC0415 (the other is not needed)
-    extras = Extras(lambda: app.resources, has_prompts="memory" in app.settings.toolsets)
-    return serve_pipes(app.toolbox, lanes, extras)
+    return serve_pipes
 
 
 @contextmanager
