@@ -16,7 +16,6 @@ MIN_TOKEN_CHARS: Final = 32
 _LOCAL_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?")
 _TOKEN: Final = re.compile(r"[\x21-\x7E]+")
-_GUIDE: Final = "docs/how-to/team-server.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,8 +209,8 @@ def _open_problems(settings: HttpSettings) -> Iterator[Problem]:
             "MEMORY_HTTP_AUTH_FILE",
             f"{where}, but no token is asked for: whoever finds the server could read and change "
             "the memory",
-            "Pass --http-auth-file FILE, or set MEMORY_HTTP_TOKEN or MEMORY_HTTP_ISSUER "
-            f"(see {_GUIDE}); or listen on 127.0.0.1 alone.",
+            "Pass --http-auth-file FILE, or set MEMORY_HTTP_TOKEN or MEMORY_HTTP_ISSUER; "
+            "or listen on 127.0.0.1 alone.",
         )
     if not foreign and not settings.is_loopback:
         yield _problem(

@@ -2,9 +2,15 @@
 
 import asyncio
 import json
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from schemory.app import open_app
+from schemory.config import load_settings
+from schemory.server.principals import scope_for
 
 if TYPE_CHECKING:
     from tests.server.http.conftest import Served
@@ -217,3 +223,26 @@ def test_no_token_is_in_any_log_or_answer(team: "Served") -> None:
     everything = "\n".join([team.stderr(), *texts, json.dumps(listed)])
     assert "schemory debug" in everything
     assert not [name for name in names if team.token(name) in everything]
+
+
+@pytest.mark.covers("http.auth.scopes")
+def test_the_guides_table_names_each_tool_beside_the_scope_that_it_needs(tmp_path: Path) -> None:
+    guide = Path(__file__).parents[3] / "docs" / "how-to" / "team-server.md"
+    rows = dict(re.findall(r"^\| `(memory:\w+)` \| (.*) \|$", guide.read_text(), re.MULTILINE))
+    told = {scope: set(re.findall(r"`(\w+)`", text)) for scope, text in rows.items()}
+    flags = {
+        "MEMORY_DB_PATH": str(tmp_path / "memory.sqlite"),
+        "MEMORY_TOOLSET": "graph,memory,graph_query,admin",
+        "MEMORY_PACKS": "rpg",
+    }
+    is_generated = re.compile(r"(add|update|delete)_(?!nodes|edges|metadata)\w+").fullmatch
+    with open_app(load_settings(flags, environ={}, cwd=tmp_path, home=tmp_path)) as app:
+        registry = {
+            **app.toolbox_for("full").registry,
+            **app.toolbox_for("compact").registry,
+        }
+    for name, tool in registry.items():
+        shown = (
+            re.sub(r"_\w+$", "_npc", name) if is_generated(name) and "_node" not in name else name
+        )
+        assert [scope for scope, names in told.items() if shown in names] == [scope_for(tool)], name
