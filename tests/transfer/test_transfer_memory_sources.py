@@ -66,7 +66,7 @@ def test_a_full_path_of_another_machine_stays_as_words_only(box: "Box", path: st
     file_of(box, path, metadata={"mine": 1})
     report = box.take()
     (warning,) = report.warnings
-    assert warning.startswith("1 entries name source files outside")
+    assert warning.startswith("The source files of some entries (1) lie outside")
     entry = box.entry("e0")
     assert (entry.source_path, entry.source_sha256, entry.source_bytes) == (None, None, None)
     assert entry.metadata == {"mine": 1, "source_path_elsewhere": path}

@@ -77,4 +77,6 @@ def _not_found(field: str, message: str, hint: str) -> NotFoundError:
 
 
 def _shown(text: str) -> str:
+    if find_secrets(text, precise_only=False):
+        return "of that form (it seems to be a credential)"
     return repr(encodable(text)[:_LONGEST_SHOWN])

@@ -4,19 +4,18 @@ A cloned repository is untrusted: its `.env` may name the project, give it a def
 allowed tags, and lower limits; whatever else it says does not count. Source: memory.md §2, §3.
 """
 
-from dataclasses import replace
 from pathlib import Path
 
-from schemory.errors import InvalidParamError, Problem
+from schemory.errors import InvalidParamError, Problem, SecretDetectedError
 from schemory.identity.allowed import resolve_allowed
 from schemory.identity.dotenv import tighter_limits
 from schemory.identity.resolve import ProjectRules, real_roots, resolve_project
-from schemory.memory.faults import Faults, SecretFinding
+from schemory.memory.faults import SecretFinding
 from schemory.memory.inputs import ProjectRef
 from schemory.memory.labels import label_fault, normal_label, normal_tag
 from schemory.memory.settings import Limits, MemorySettings
 from schemory.model.entry import Project
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, replace
 from schemory.model.project import ProjectIdentity, ResolvedBy, moved_project_warning
 from schemory.safety.secrets import find_secrets
 
@@ -123,9 +122,22 @@ def _require_no_secret(field: str, text: str | None) -> None:
         SecretDetectedError: It does.
     """
     found = find_secrets(text, precise_only=False) if text else ()
-    faults = Faults()
-    faults.add_findings(SecretFinding(f.rule, field, f.start, f.end) for f in found)
-    faults.raise_any()
+    if not found:
+        return
+    rules = ", ".join(dict.fromkeys(finding.rule for finding in found))
+    message = f"{field} seems to be a credential ({rules}); it is stored nowhere"
+    hint = "Pass the id of a project; if that was a credential, change it where it is valid."
+    spots = [SecretFinding(f.rule, field, f.start, f.end).wire() for f in found]
+    raise SecretDetectedError(
+        message,
+        problems=[
+            Problem(
+                code=SecretDetectedError.code, path=f"$.{field}", message=message, suggestion=hint
+            )
+        ],
+        context={"findings": spots},
+        suggestions=[hint],
+    )
 
 
 def _only_project(ref: ProjectRef, rules: ProjectRules) -> str | None:

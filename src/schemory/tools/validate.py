@@ -28,6 +28,7 @@ from schemory.tools.parts import ANYTHING, HIDDEN, NO_TEXT, NULLABLE
 Schema = Mapping[str, Json]
 
 _MAX_SHOWN_KEY = 64
+_SHORTEST_SECRET = 20  # characters
 _MAX_SHOWN_WORDS = 24
 _MAX_ADVISED = 20
 _ADVICE: Mapping[str, str] = {
@@ -51,8 +52,16 @@ def place(path: str) -> str:
 
 
 def shown_key(key: str) -> str:
-    """Return `key` as messages show it: at most 64 characters."""
+    """Return `key` as messages show it: at most 64 characters, and no credential."""
+    if len(key) >= _SHORTEST_SECRET and _is_secret(key):
+        return "(a credential)"
     return key if len(key) <= _MAX_SHOWN_KEY else key[:_MAX_SHOWN_KEY] + "…"
+
+
+def _is_secret(text: str) -> bool:
+    from schemory.safety.secrets import find_secrets  # noqa: PLC0415 (for odd names only)
+
+    return bool(find_secrets(text, precise_only=False))
 
 
 def properties_of(schema: Schema) -> Mapping[str, Schema]:

@@ -143,6 +143,31 @@ def test_a_credential_is_told_by_rule_and_place(desk: "MemoryDesk") -> None:
     assert any("credential" in warning for warning in stored["warnings"])
 
 
+@pytest.mark.covers("tools.memory.error.secret")
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("read_entry", {"entry_id": TOKEN}),
+        ("unlink_entries", {"link_id": TOKEN}),
+        ("link_entries", {"source_entry_id": TOKEN, "target_entry_id": "x", "relation": "blocks"}),
+        ("add_entry", {**NEW, TOKEN: 1}),
+        ("add_entry", {**NEW, "source_type": TOKEN}),
+        ("search", {"query": "x", "mode": TOKEN}),
+        ("search", {"query": "x", "cursor": TOKEN}),
+        ("search", {"query": "x", "project_id": TOKEN}),
+        ("handoff_summary", {"since": TOKEN}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_credential_in_the_place_of_anything_else_is_not_said_again(
+    desk: "MemoryDesk", tool: str, arguments: dict[str, Any]
+) -> None:
+    reply = desk.call(f"memory_{tool}", {**desk.project, **arguments})
+    assert reply.is_error
+    assert TOKEN not in reply.text
+    assert TOKEN not in str(reply.structured)
+
+
 @contextmanager
 def hooked(hook: Callable[[apsw.Connection], None]) -> Iterator[None]:
     """Call `hook` for each connection that is opened meanwhile."""

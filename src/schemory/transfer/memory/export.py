@@ -244,7 +244,8 @@ def _left_out(walk: MemoryWalk) -> Iterator[str]:
     if not walk.entry_count and not walk.left_out:
         yield "This project holds no entries; the file says so."
     for status, count in walk.left_out.items():
-        yield f"{count} {status} entries were left out; {_switch(status)}=true takes them in."
+        left = f"1 {status} entry was" if count == 1 else f"{count} {status} entries were"
+        yield f"{left} left out; {_switch(status)}=true takes {'it' if count == 1 else 'them'} in."
 
 
 def _switch(status: Status) -> str:

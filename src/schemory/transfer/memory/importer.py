@@ -91,8 +91,8 @@ def import_project(
             _note_secrets(record, loaded, options)
             if paths.moved:
                 record.warn(
-                    f"{paths.moved} entries name source files outside the project and the allowed "
-                    f"roots; their paths are kept in metadata only ({ELSEWHERE})."
+                    f"The source files of some entries ({paths.moved}) lie outside the project and "
+                    f"the allowed roots; their paths are kept in metadata only ({ELSEWHERE})."
                 )
             report = _Import(
                 memory, record, scratch, loaded=loaded, options=options, meter=meter
@@ -281,17 +281,17 @@ def _opened(path: Path) -> Generator[BinaryIO]:
         descriptor = os.open(path, flags)
     except OSError as fault:
         if isinstance(fault, FileNotFoundError | IsADirectoryError | NotADirectoryError):
-            raise _no_file() from fault
+            raise _no_file(path) from fault
         raise file_error(fault, path) from fault
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise _no_file()
+        raise _no_file(path)
     with os.fdopen(descriptor, "rb") as file:
         yield file
 
 
-def _no_file() -> InvalidParamError:
-    message = "import_path names no file"
+def _no_file(path: Path) -> InvalidParamError:
+    message = f"import_path names no file: {path}"
     problem = Problem(code=InvalidParamError.code, path="$.import_path", message=message)
     return InvalidParamError(message, problems=[problem])
 
