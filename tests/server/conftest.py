@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import jsonschema  # type: ignore[import-untyped]  # it ships no types
 import pytest
 
 TIMEOUT_SECONDS = 30.0
@@ -53,7 +54,8 @@ class Peer:
 
     def receive(self) -> Message:
         """Return the next message; every line on stdout must be one."""
-        message: Message = self.receive_any()
+        told = self.receive_any()
+        message: Message = {"jsonrpc": "2.0", "batch": told} if isinstance(told, list) else told
         assert message["jsonrpc"] == "2.0"
         self.received.append(message)
         return message
@@ -68,7 +70,7 @@ class Peer:
         """Return the answer to a request, whatever comes before it."""
         while True:
             message = self.receive()
-            if "method" not in message and message["id"] == number:
+            if "method" not in message and "batch" not in message and message["id"] == number:
                 return message
 
     def ask(self, method: str, number: int | str, **params: Any) -> Message:
@@ -161,7 +163,7 @@ ENVELOPE: Mapping[str, Any] = {
     "io.modelcontextprotocol/clientInfo": {"name": "pytest", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-CURSOR = "<cursor>"
+_PLACE = re.compile(r"<cursor>|<id \d+>")
 _CHANGING = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "<time>"),
     (re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<id>"),
@@ -187,7 +189,8 @@ class Pair:
         }
         self._numbers = itertools.count(1)
         self._capabilities = dict(capabilities or {})
-        self.cursors: dict[str, str] = {}
+        self._known: dict[str, dict[str, str]] = {}
+        self._schemas: dict[str, Any] = {}
         for peer in self.peers.values():
             if era not in {MODERN, ""}:
                 peer.shake_hands(era, **self._capabilities)
@@ -206,25 +209,50 @@ class Pair:
     @staticmethod
     def judged(message: Message) -> Any:
         """Return what must be the same of an answer: of errors the code, but not the wording."""
+        if "batch" in message:
+            answers = [Pair.judged(each) for each in message["batch"]]
+            return sorted(answers, key=lambda each: json.dumps(each, sort_keys=True))
         if "error" in message:
             return {"id": message["id"], "code": message["error"]["code"]}
         return comparable(message)
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
         """Return what both answered, which must be the same but for times and cursors."""
+        return self._same(method, params, None)
+
+    def call(self, step: Mapping[str, Any]) -> dict[str, Any]:
+        """Make the call of a golden conversation on both, and hold the answer to its schema."""
+        params = {key: step[key] for key in ("arguments",) if key in step}
+        answer = self._same("tools/call", {"name": step["tool"], **params}, step["structured"])
+        result: dict[str, Any] = answer["result"]
+        self.holds_schema(step["tool"], result)
+        assert result["isError"] == step["is_error"]
+        return result
+
+    def holds_schema(self, tool: str, result: Mapping[str, Any]) -> None:
+        """Check a result against the output schema that `tools/list` shows."""
+        if not self._schemas:
+            listed = self.peers["fast"].ask("tools/list", "schemas", **self.params())
+            tools = listed["result"]["tools"]
+            self._schemas = {each["name"]: each["outputSchema"] for each in tools}
+        validator = jsonschema.Draft202012Validator(self._schemas[tool])
+        validator.validate(result["structuredContent"])
+        assert result["content"][0]["text"]
+
+    def _same(self, method: str, params: Mapping[str, Any], golden: Any) -> dict[str, Any]:
         number = next(self._numbers)
         told: dict[str, Any] = {}
         for name, peer in self.peers.items():
-            sent = params
-            arguments = params.get("arguments")
-            if isinstance(arguments, dict) and arguments.get("cursor") == CURSOR:
-                mended = {**arguments, "cursor": self.cursors[name]}
-                sent = {**params, "arguments": mended}
-            answer = peer.ask(method, number, **self.params(**sent))
-            data = answer.get("result", {}).get("structuredContent", {}).get("data", {})
-            if isinstance(data, dict) and "nextCursor" in data:
-                self.cursors[name] = data["nextCursor"]
-            told[name] = comparable(answer)
+            known = self._known.setdefault(name, {})
+            text = json.dumps(params)
+            for place, real in known.items():
+                text = text.replace(place, real)
+            answer = peer.ask(method, number, **self.params(**json.loads(text)))
+            learn(golden, answer.get("result", {}).get("structuredContent"), known)
+            shown = json.dumps(answer)
+            for place, real in known.items():
+                shown = shown.replace(real, place)
+            told[name] = comparable(json.loads(shown))
         assert told["fast"] == told["sdk"]
         result: dict[str, Any] = told["fast"]
         return result
@@ -246,6 +274,18 @@ class Pair:
 
 def is_wall(message: dict[str, Any]) -> bool:
     return str(message.get("id", "")).startswith(("wall-", "last-"))
+
+
+def learn(golden: Any, live: Any, known: dict[str, str]) -> None:
+    """Note what stands in a live answer where a golden one has an id's or cursor's place."""
+    if isinstance(golden, dict) and isinstance(live, dict):
+        for key in golden.keys() & live.keys():
+            learn(golden[key], live[key], known)
+    elif isinstance(golden, list) and isinstance(live, list):
+        for each, other in zip(golden, live, strict=False):
+            learn(each, other, known)
+    elif isinstance(golden, str) and isinstance(live, str) and _PLACE.fullmatch(golden):
+        known[golden] = live
 
 
 def comparable(answer: Any) -> Any:
