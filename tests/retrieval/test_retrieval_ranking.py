@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemory.retrieval.ranking import Candidate, Held, common_terms, rank
+from schemory.retrieval.ranking import Candidate, Held, common_terms, rank, tone_of
 
 
 def order(*candidates: Candidate) -> list[str]:
@@ -114,3 +114,62 @@ def test_terms_of_every_fifth_entry_select_nothing_in_a_large_project() -> None:
     counts = {"the": 20_000, "webhook": 4_000, "edge": 4_001}
     assert common_terms(counts, 20_000) == {"the", "edge"}
     assert common_terms(counts, 19_999) == frozenset()
+
+
+# What kind of texts were found ------------------------------------------------------------------
+
+
+def subject(name: str, *relevances: float, chars: int = 100, asks: bool = False) -> list[Candidate]:
+    """Return the hits of one subject, side by side, with these relevances."""
+    ids = [f"{name}{place}" for place in range(len(relevances))]
+    return [
+        Candidate(
+            id=ids[place],
+            relevance=relevance,
+            chars=chars,
+            asks=asks,
+            group=name,
+            previous=ids[place - 1] if place else None,
+            following=ids[place + 1] if place + 1 < len(ids) else None,
+        )
+        for place, relevance in enumerate(relevances)
+    ]
+
+
+@pytest.mark.covers("retrieval.ranking.tone")
+def test_of_short_texts_a_subject_with_several_hits_stands_above_one_with_a_single_hit() -> None:
+    several, single = subject("a", 8.0, 7.0), subject("b", 9.0)
+    assert order(*several, *single)[0] == "a0"
+    several, single = subject("a", 8.0, 7.0, chars=900), subject("b", 9.0, chars=900)
+    assert order(*several, *single)[0] == "b0"
+
+
+@pytest.mark.covers("retrieval.ranking.tone")
+def test_turns_of_a_conversation_give_their_neighbours_twice_as_much_as_short_notes() -> None:
+    notes = rank(subject("a", 8.0, 4.0))
+    talk = rank(subject("a", 8.0, 4.0, asks=True))
+    # 0.25 and 0.5 of the neighbour's 8.0, and as much of the subject's best hit
+    assert [r.score for r in notes] == [8.0 + 1.0 + 1.0, 4.0 + 2.0 + 2.0]
+    assert [r.score for r in talk] == [8.0 + 2.0 + 2.0, 4.0 + 4.0 + 4.0]
+    assert (talk[1].from_neighbour, talk[1].from_parent) == (4.0, 4.0)
+
+
+@pytest.mark.covers("retrieval.ranking.tone")
+def test_one_rule_holds_for_all_hits_of_a_search() -> None:
+    long = [Candidate(id=f"l{place}", relevance=3.0, chars=900) for place in range(6)]
+    assert tone_of([*long, *subject("a", 8.0, 7.0, asks=True)]) == (0.0, 1.0)
+    assert order(*long, *subject("a", 8.0, 7.0), *subject("b", 9.0))[0] == "b0"
+    assert tone_of([]) == (0.0, 0.0)
+
+
+LONG = st.lists(st.floats(0.1, 50), min_size=1, max_size=8)
+
+
+@pytest.mark.covers("retrieval.ranking.tone")
+@given(LONG, LONG)
+def test_of_long_texts_the_first_place_is_always_the_best_by_itself(
+    first: list[float], second: list[float]
+) -> None:
+    found = [*subject("a", *first, chars=900), *subject("b", *second, chars=900)]
+    best = max(candidate.relevance for candidate in found)
+    assert rank(found)[0].candidate.relevance == best

@@ -189,6 +189,7 @@ def _candidate(match: Match, scale: Scale | None, *, is_literal: bool) -> Candid
         relevance=match.score if scale is None else scale.fused(_judgement(match)),
         held=Held.LITERAL if is_literal else Held(match.holds),
         chars=match.content_bytes,
+        asks=match.asks,
         group=match.place,
         previous=match.previous_id,
         following=match.next_id,

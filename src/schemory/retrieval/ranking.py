@@ -3,25 +3,35 @@
 An entry that matches weakly but stands beside, or under, one that matches well is often the one
 that was meant: a conversation's answer follows its question. Source: retrieval.md item 4.
 
-The context's part is never less than the entry's own relevance. So an entry is lifted by a better
-neighbour, but no entry is overtaken by those that it lifts itself, and a hit that stands alone
-loses nothing: measured on SQuAD-it, first places stay as they are while more is found among the
-first five and ten, also where neighbours have nothing to do with each other. Short entries say
-little by themselves and lean on their context more than long ones.
+How much context counts depends on what was found, as one rule for all hits of a search:
+
+* Where most hits are long, each stands for itself. The context's part is never less than an entry's
+  own relevance, so an entry is lifted by a better neighbour, but none is overtaken by those that it
+  lifts itself, and one that stands alone loses nothing. First places stay as they are while more
+  is found among the first ten, also where neighbours have nothing to do with each other.
+* Where most are short, a subject with several hits stands above one with a single hit: the better
+  neighbour and the best other hit of the subject are added.
+* Where they are the turns of conversations, these count twice as much as with short notes.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
 from enum import IntEnum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from schemory.model.frozen import dataclass
 
 NEIGHBOUR_WEIGHT = 0.5
 PARENT_WEIGHT = 0.5
-"""Weights for long entries; short ones count their context twice as much."""
+"""What a conversation's turn is given of its better neighbour, and of its subject's best hit."""
+
+NOTE_SHARE = 0.5
+"""What short notes, which are no conversation, count of these weights."""
 
 SHORT_CHARS = 300
 LONG_CHARS = 600
+
+_SHORT_FROM, _SHORT_TO = 0.5, 0.9  # from which share of short hits on they are taken as such
+_TALK_FROM, _TALK_TO = 0.05, 0.15  # likewise of short hits that ask something
 
 CONTEXT_DEPTH = 200
 """As many of the best hits give context to others; hits below count as 0 for them."""
@@ -50,6 +60,7 @@ class Candidate:
         relevance: Above 0, more is better (the negated bm25 of SQLite).
         held: Whether it holds all words.
         chars: Length of the entry's content.
+        asks: It is short and holds a question mark.
         group: What entries of one subject share: scope and topic, folded; None = it has none.
         previous: The entry before it in its group by created_at and id, matching or not.
         following: The entry behind it.
@@ -62,6 +73,7 @@ class Candidate:
     relevance: float
     held: Held = Held.SOME
     chars: int = LONG_CHARS
+    asks: bool = False
     group: Key = None
     previous: str | None = None
     following: str | None = None
@@ -95,12 +107,10 @@ def rank(
 ) -> list[Ranked]:
     """Return the candidates, best first; each once, none added."""
     in_order = sorted(candidates, key=_own_order)
-    scores = {candidate.id: candidate.relevance for candidate in in_order[:depth]}
-    leaders = _leaders(in_order[:depth])
-    ranked = [
-        _with_context(candidate, scores, leaders, neighbour_weight, parent_weight)
-        for candidate in in_order
-    ]
+    best = in_order[:depth]
+    scores = {candidate.id: candidate.relevance for candidate in best}
+    context = _Context(scores, _leaders(best), neighbour_weight, parent_weight, tone_of(best))
+    ranked = [context.ranked(candidate) for candidate in in_order]
     # Entries that hold more of the query stand above all others, whatever their context.
     step = max((r.score for r in ranked), default=0.0)
     lifted = [
@@ -140,35 +150,93 @@ class _Newest(str):
         return str.__gt__(self, other)
 
 
-def _leaders(candidates: Sequence[Candidate]) -> dict[Key, float]:
-    """Return the best relevance in each group."""
-    leaders: dict[Key, float] = {}
-    for candidate in candidates:
-        if candidate.group is not None:
-            best = leaders.get(candidate.group, 0.0)
-            leaders[candidate.group] = max(best, candidate.relevance)
+class Tone(NamedTuple):
+    """What kind of texts the hits of a search are.
+
+    Attributes:
+        brevity: 0 = most are long, 1 = nearly all are short.
+        talk: 0 = notes, 1 = turns of conversations: people ask each other.
+    """
+
+    brevity: float
+    talk: float
+
+
+def tone_of(candidates: Sequence[Candidate]) -> Tone:
+    """Return what kind of texts these are.
+
+    >>> tone_of([Candidate(id="a", relevance=1.0, chars=80, asks=True)])
+    Tone(brevity=1.0, talk=1.0)
+    >>> tone_of([Candidate(id="a", relevance=1.0, chars=800)])
+    Tone(brevity=0.0, talk=0.0)
+    """
+    short = [candidate for candidate in candidates if candidate.chars <= SHORT_CHARS]
+    if not short:
+        return Tone(0.0, 0.0)
+    asking = sum(candidate.asks for candidate in short) / len(short)
+    return Tone(
+        _ramp(len(short) / len(candidates), _SHORT_FROM, _SHORT_TO),
+        _ramp(asking, _TALK_FROM, _TALK_TO),
+    )
+
+
+def _ramp(value: float, start: float, end: float) -> float:
+    return min(1.0, max(0.0, (value - start) / (end - start)))
+
+
+def _leaders(candidates: Sequence[Candidate]) -> dict[Key, tuple[Candidate, float]]:
+    """Return the best hit of each group, and the relevance of its second best."""
+    leaders: dict[Key, tuple[Candidate, float]] = {}
+    for candidate in sorted(candidates, key=lambda each: -each.relevance):
+        if candidate.group is None:
+            continue
+        known = leaders.get(candidate.group)
+        if known is None:
+            leaders[candidate.group] = candidate, 0.0
+        elif not known[1]:
+            leaders[candidate.group] = known[0], candidate.relevance
     return leaders
 
 
-def _with_context(
-    candidate: Candidate,
-    scores: Mapping[str, float],
-    leaders: Mapping[Key, float],
-    neighbour_weight: float,
-    parent_weight: float,
-) -> Ranked:
-    own = candidate.relevance
-    lean = _lean(candidate.chars)
-    beside = (scores.get(key, 0.0) for key in (candidate.previous, candidate.following) if key)
-    neighbour = max(own, *beside, 0.0)
-    parent = max(own, leaders.get(candidate.group, 0.0))
-    score = own + lean * (neighbour_weight * neighbour + parent_weight * parent)
-    return Ranked(
-        candidate,
-        score / (1 + lean * (neighbour_weight + parent_weight)),
-        lean * neighbour_weight * (neighbour - own),
-        lean * parent_weight * (parent - own),
-    )
+class _Context(NamedTuple):
+    """What the best hits give to others."""
+
+    scores: Mapping[str, float]
+    leaders: Mapping[Key, tuple[Candidate, float]]
+    neighbour_weight: float
+    parent_weight: float
+    tone: Tone
+
+    def ranked(self, candidate: Candidate) -> Ranked:
+        """Return a candidate with its score."""
+        beside = (candidate.previous, candidate.following)
+        neighbour = max((self.scores.get(key, 0.0) for key in beside if key), default=0.0)
+        parent = self._parent(candidate)
+        alone, brevity = 1.0 - self.tone.brevity, self.tone.brevity
+        long_neighbour, long_parent = self._lifted(candidate, neighbour, parent)
+        short_neighbour, short_parent = self._added(neighbour, parent)
+        from_neighbour = alone * long_neighbour + brevity * short_neighbour
+        from_parent = alone * long_parent + brevity * short_parent
+        score = candidate.relevance + from_neighbour + from_parent
+        return Ranked(candidate, score, from_neighbour, from_parent)
+
+    def _parent(self, candidate: Candidate) -> float:
+        leader, second = self.leaders.get(candidate.group, (candidate, 0.0))
+        return second if leader.id == candidate.id else leader.relevance
+
+    def _lifted(self, candidate: Candidate, neighbour: float, parent: float) -> tuple[float, float]:
+        """Return what better ones give where each entry stands for itself."""
+        own, lean = candidate.relevance, _lean(candidate.chars)
+        whole = 1 + lean * (self.neighbour_weight + self.parent_weight)
+        return (
+            lean * self.neighbour_weight * max(0.0, neighbour - own) / whole,
+            lean * self.parent_weight * max(0.0, parent - own) / whole,
+        )
+
+    def _added(self, neighbour: float, parent: float) -> tuple[float, float]:
+        """Return what others add where entries are short."""
+        share = NOTE_SHARE + (1 - NOTE_SHARE) * self.tone.talk
+        return share * self.neighbour_weight * neighbour, share * self.parent_weight * parent
 
 
 def _lean(chars: int) -> float:

@@ -125,6 +125,7 @@ class Match(NamedTuple):
             no other entry that the filter lets pass by status being between; None = none such.
         next_id: The candidate made just after it, likewise.
         content_bytes: How long its content is, in UTF-8.
+        asks: It is short (300 bytes at most) and holds a question mark.
         similarity: Of its vector to the query's, -1 to 1; None = none was compared. A candidate
             found by its vector alone has score 0.
     """
@@ -142,6 +143,7 @@ class Match(NamedTuple):
     previous_id: str | None = None
     next_id: str | None = None
     content_bytes: int = 0
+    asks: bool = False
     similarity: float | None = None
 
 

@@ -21,7 +21,7 @@ from schemory.storage.memory_protocols import (
 from schemory.storage.sqlite.memory_beside import side_by_side
 from schemory.storage.sqlite.memory_filter import Condition
 from schemory.storage.sqlite.memory_rows import entry_of_row, entry_rows, index_text
-from schemory.storage.sqlite.memory_search import Search, original_texts
+from schemory.storage.sqlite.memory_search import SHORT_BYTES, Search, original_texts
 from schemory.storage.sqlite.memory_terms import Has, held_by, holds_of
 from schemory.storage.sqlite.space import Space
 
@@ -122,5 +122,6 @@ def _match(row_id: int, entry: Entry, score: float, holds: Holds) -> Match:
         confidence=entry.confidence,
         created_at=entry.created_at,
         updated_at=entry.updated_at,
-        content_bytes=len(entry.content.encode()),
+        content_bytes=len(content := entry.content.encode()),
+        asks=len(content) <= SHORT_BYTES and any(sign in entry.content for sign in "?\uff1f"),
     )

@@ -20,9 +20,13 @@ from schemory.storage.vector_protocols import Nearest
 Verify: TypeAlias = Callable[[Sequence[str]], bool]
 """Whether an entry with these original texts may be a candidate."""
 
-FACTS: Final = """
+SHORT_BYTES: Final = 300
+"""Up to there a content may be a turn of a conversation (`Match.asks`)."""
+
+FACTS: Final = f"""
   e.row_id, e.id, e.scope_key, e.topic_key, e.status, e.importance, e.confidence, e.created_at,
-  e.updated_at, octet_length(e.content)
+  e.updated_at, octet_length(e.content),
+  octet_length(e.content) <= {SHORT_BYTES} AND (instr(e.content, '?') OR instr(e.content, '\uff1f'))
 """
 
 
@@ -51,7 +55,8 @@ class Search:
 
 def match_of(row: Row, score: float, holds: Holds, similarity: float | None = None) -> Match:
     """Return the candidate of a row of FACTS."""
-    row_id, entry_id, scope, topic, status, importance, confidence, created, updated, size = row
+    row_id, entry_id, scope, topic, status, importance, confidence, created, updated = row[:9]
+    size, asks = row[9:]
     return Match(
         entry_id,
         row_id,
@@ -64,6 +69,7 @@ def match_of(row: Row, score: float, holds: Holds, similarity: float | None = No
         created,
         updated,
         content_bytes=size,
+        asks=bool(asks),
         similarity=similarity,
     )
 
