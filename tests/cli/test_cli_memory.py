@@ -168,6 +168,21 @@ def test_a_project_is_exported_and_imported(notes: Callable[..., Any], home: Pat
     assert Path(replaced["backup_path"]).is_file()
 
 
+@pytest.mark.covers("cli.memory.transfer")
+def test_each_fault_of_a_file_is_said_once_with_its_place(
+    notes: Callable[..., Any], home: Path
+) -> None:
+    entry = {"id": "a", "scope": "s", "topic": "t", "content": "Text.", "source_type": "decsion"}
+    head = {"format": "memory-node.project-export", "version": 1, "entries": [entry]}
+    (home / "bad.json").write_text(json.dumps(head))
+    lines = notes("import", "bad.json").err.splitlines()
+    assert lines[1].startswith("  $.entries[0].source_type source_type must be one of ")
+    assert lines[2] == "    nearest: 'decision'"
+    assert lines[3].startswith("  $.entries[0].created_at created_at is required")
+    (home / "bad.json").write_text(json.dumps({**head, "version": 7, "entries": []}))
+    assert notes("import", "bad.json").err.count("the file has version 7") == 1
+
+
 @pytest.mark.covers("cli.memory.audit")
 def test_the_audit_is_listed_and_pruned(notes: Callable[..., Any]) -> None:
     added(notes, "vermilion")
