@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -128,12 +129,20 @@ def _start(command: Sequence[str]) -> _Start:
     while json.loads(process.stdout.readline())["id"] != 2:  # noqa: PLR2004 (of tools/list)
         pass
     wall = time.perf_counter() - begin
+    peak = _peak_megabytes(process.pid)
     # The end costs next to nothing, and only a process that has ended tells what it used.
     process.stdin.close()
     _, _, used = os.wait4(process.pid, 0)
     process.stdout.close()
     process.returncode = 0
-    return _Start((used.ru_utime + used.ru_stime) * 1000, wall * 1000, used.ru_maxrss / 1000)
+    return _Start((used.ru_utime + used.ru_stime) * 1000, wall * 1000, peak)
+
+
+def _peak_megabytes(process: int) -> float:
+    """Return the most memory of a process that runs; what it was forked from does not count."""
+    status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    return int(found.group(1)) / 1000 if found else float("nan")
 
 
 def _spent(command: Sequence[str]) -> float:

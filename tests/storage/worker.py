@@ -67,6 +67,12 @@ def hold_sqlite(path: str) -> None:
 
 
 def readonly(path: str) -> None:
+    # What works with a store is imported at its first use; where Python lies in root's own folder,
+    # the other user could not read it.
+    rehearsal = open_store(":memory:")
+    with rehearsal.transaction("default", WRITE), rehearsal.read("default"):
+        pass
+    rehearsal.close()
     if os.getuid() == 0:
         os.setuid(65534)
     try:

@@ -14,6 +14,7 @@ characters. Three tricks make that enough (storage.md, "Substring search"):
 import json
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Final
 
 from schemory.model.text import fold, text_fault
@@ -32,8 +33,16 @@ _WORD_CHARACTERS: Final = (
     "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f"  # Hangul, compatibility, half-width
     "\U0001aff0-\U0001b16f\U0001f000-\U0001faff\U00020000-\U0003ffff"  # kana, pictures, rare
 )
-_WORD_RUN: Final = re.compile(f"[{_WORD_CHARACTERS}]+")
-_WORD_CHARACTER: Final = re.compile(f"[{_WORD_CHARACTERS}]")
+
+
+@cache  # compiling takes as long as importing several modules, and reading needs none
+def _word_run() -> re.Pattern[str]:
+    return re.compile(f"[{_WORD_CHARACTERS}]+")
+
+
+@cache
+def _word_character() -> re.Pattern[str]:
+    return re.compile(f"[{_WORD_CHARACTERS}]")
 
 
 def name_text(name: str) -> str:
@@ -89,7 +98,7 @@ def grams_of(term: str) -> tuple[str, ...]:
 
 
 def _short_grams(term: str) -> tuple[str, ...]:
-    words = _WORD_CHARACTER.findall(term)
+    words = _word_character().findall(term)
     if len(words) == _GRAM - 1:
         return (_PAIR_MARK.join(words),)
     return tuple(f"{_PAIR_MARK}{word}{_PAIR_MARK}" for word in words)
@@ -128,7 +137,7 @@ def _quoted(gram: str) -> str:
 
 
 def _document(folded: str) -> str:
-    words = "".join(_spelled(run) for run in _WORD_RUN.findall(folded))
+    words = "".join(_spelled(run) for run in _word_run().findall(folded))
     return f"{ENTRY_MARK}{folded}{ENTRY_MARK}{words}"
 
 

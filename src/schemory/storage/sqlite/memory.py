@@ -1,11 +1,11 @@
 """Reading one project's memory at one moment (storage.memory_protocols.MemoryReader)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import apsw
 
 from schemory.model.entry import Entry, Link, Project, Status, Tag
+from schemory.model.frozen import replace
 from schemory.storage.memory_pages import AuditPage, EntryPage
 from schemory.storage.memory_protocols import (
     DEFAULT_WEIGHTS,

@@ -1,6 +1,5 @@
 """Rows of the database to records and back; the only place that knows their column order."""
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from json.encoder import encode_basestring
@@ -90,12 +89,16 @@ def extra_text(extra: Mapping[str, Json]) -> str | None:
 
 def twin_hash(name: str) -> int:
     """Return a signed 64-bit hash of the name's twin key; equal keys have equal hashes."""
+    import hashlib  # noqa: PLC0415 (reading needs none)
+
     digest = hashlib.blake2b(twin_key(name).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
 
 def text_digest(text: str) -> bytes:
     """Return the SHA-256 of a text, by which kept lines are unique."""
+    import hashlib  # noqa: PLC0415 (as above)
+
     return hashlib.sha256(text.encode()).digest()
 
 

@@ -14,8 +14,6 @@ from schemory.model.moment import Clock, IdMaker, moment_text
 from schemory.storage.protocols import Capability, WriteContext
 from schemory.storage.sqlite.connections import Readers
 from schemory.storage.sqlite.failures import store_error, translated
-from schemory.storage.sqlite.graph import SqliteGraphReader
-from schemory.storage.sqlite.ledger import LedgerEntry
 from schemory.storage.sqlite.locks import patience, wal_writer
 from schemory.storage.sqlite.memory_store import MemoryHalf, Tx, Writing
 from schemory.storage.sqlite.open_file import BUSY_TIMEOUT_SECONDS, OpenFile, open_file
@@ -27,17 +25,18 @@ from schemory.storage.sqlite.projects import (
     make_project,
 )
 from schemory.storage.sqlite.space import Space
-from schemory.storage.sqlite.transaction import SqliteGraphTransaction
 from schemory.storage.write_queue import busy_error
 
 if TYPE_CHECKING:
     from schemory.storage.memory_protocols import IndexTerms
+    from schemory.storage.sqlite.graph import SqliteGraphReader
+    from schemory.storage.sqlite.transaction import SqliteGraphTransaction
 
 
 class SqliteStore(MemoryHalf):
     """Both halves in one SQLite file; threads may share it, processes may share the file.
 
-    Built by `open`.
+    Built by `open`. Each half imports its parts at its first use: the other starts without them.
     """
 
     def __init__(
@@ -100,12 +99,14 @@ class SqliteStore(MemoryHalf):
         return self._file.cursor_key
 
     @contextmanager
-    def read(self, space: str) -> Generator[SqliteGraphReader]:
+    def read(self, space: str) -> "Generator[SqliteGraphReader]":
         """Open a snapshot of `space`; an unknown space reads as empty and is not created.
 
         In memory there is one connection: a read waits for other threads' transactions, and inside
         the own thread's transaction it sees what that has written so far.
         """
+        from schemory.storage.sqlite.graph import SqliteGraphReader  # noqa: PLC0415 (see class)
+
         with translated(self.location), self._snapshot() as db:
             yield SqliteGraphReader(Space(db, find_graph(db, space)), space)
 
@@ -119,7 +120,7 @@ class SqliteStore(MemoryHalf):
             yield self._writer
 
     @contextmanager
-    def transaction(self, space: str, context: WriteContext) -> Generator[SqliteGraphTransaction]:
+    def transaction(self, space: str, context: WriteContext) -> "Generator[SqliteGraphTransaction]":
         """Open the write transaction of `space`: commits at the end, rolls back on an exception.
 
         Raises:
@@ -171,7 +172,12 @@ class SqliteStore(MemoryHalf):
 
     def _enter(
         self, db: apsw.Connection, name: str, context: WriteContext
-    ) -> SqliteGraphTransaction:
+    ) -> "SqliteGraphTransaction":
+        from schemory.storage.sqlite.ledger import LedgerEntry  # noqa: PLC0415 (see class)
+        from schemory.storage.sqlite.transaction import (  # noqa: PLC0415 (as above)
+            SqliteGraphTransaction,
+        )
+
         start = self._start(db, name)
         number = start.number or make_project(db, name, start.moment)
         if not start.has_graph:
