@@ -2,7 +2,6 @@
 
 import zlib
 from array import array
-from collections import defaultdict
 from typing import Final
 
 from schemory.memory.similar import words_of
@@ -13,7 +12,6 @@ _KEPT: Final = 32
 _LOOKED_UP: Final = 4
 _FEWEST_RUNS: Final = 8
 _MOST_TEXTS: Final = 50_000
-_MOST_ALIKE_HASHES: Final = 50
 LEAST_SHARE: Final = 0.5
 
 
@@ -22,7 +20,7 @@ class Sketches:
 
     def __init__(self) -> None:
         self._sketches: list[array[int]] = []
-        self._by_hash: defaultdict[int, list[int]] = defaultdict(list)
+        self._by_hash: dict[int, int] = {}  # the first text of each: one way to it is enough
 
     @property
     def is_full(self) -> bool:
@@ -34,17 +32,15 @@ class Sketches:
 
         Texts are numbered from 0 in the order of `add`; one that is too short is only numbered.
         """
-        sketch = array("L") if self.is_full else _sketch(text)
+        sketch = array("I") if self.is_full else _sketch(text)
         nearest = self._nearest(sketch)
         for each in sketch[:_LOOKED_UP]:
-            self._by_hash[each].append(len(self._sketches))
+            self._by_hash.setdefault(each, len(self._sketches))
         self._sketches.append(sketch)
         return nearest
 
     def _nearest(self, sketch: "array[int]") -> tuple[int, float] | None:
-        met: dict[int, None] = {}
-        for each in sketch[:_LOOKED_UP]:
-            met.update(dict.fromkeys(self._by_hash.get(each, ())[:_MOST_ALIKE_HASHES]))
+        met = {self._by_hash[each] for each in sketch[:_LOOKED_UP] if each in self._by_hash}
         judged = [(_share(sketch, self._sketches[number]), -number) for number in met]
         best = max(judged, default=(0.0, 0))
         return (-best[1], round(best[0], 2)) if best[0] >= LEAST_SHARE else None
@@ -56,7 +52,7 @@ def _sketch(text: str) -> "array[int]":
         zlib.crc32("\0".join(run).encode())
         for run in zip(words, words[1:], words[2:], strict=False)
     }
-    return array("L", sorted(runs)[:_KEPT] if len(runs) >= _FEWEST_RUNS else ())
+    return array("I", sorted(runs)[:_KEPT] if len(runs) >= _FEWEST_RUNS else ())
 
 
 def _share(first: "array[int]", second: "array[int]") -> float:
