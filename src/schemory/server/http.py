@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from http import HTTPStatus
 from typing import Final
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -67,7 +68,7 @@ class HttpServer:
         self._keeper = keeper
         self._is_ready = is_ready
         self._metrics = Metrics()
-        self._streams = Streams()
+        self._streams = Streams(self._is_admitted)
         # The guard is ours, since it covers every path and every address.
         unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         stateful, stateless = (
@@ -124,6 +125,13 @@ class HttpServer:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _is_admitted(self, scope: Scope) -> bool:
+        """Return whether a request's token still counts; also while nobody can tell."""
+        if self._keeper is None:
+            return True
+        found = await admitted(self._keeper, scope)
+        return not isinstance(found, Response) or found.status_code != HTTPStatus.UNAUTHORIZED
 
     async def _healthz(self, request: Request) -> Response:
         del request

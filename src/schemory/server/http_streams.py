@@ -1,22 +1,29 @@
 """Streams on which clients wait for news: they end with the server, or with their token."""
 
 import asyncio
-import time
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from schemory.server.http_gate import MESSAGE, PRINCIPAL
-from schemory.server.principals import Principal
+from schemory.server.http_gate import MESSAGE
+
+CHECK_SECONDS: Final = 10.0
+"""How often it is looked whether the token of a waiting stream still counts."""
 
 _GONE: Final[Message] = {"type": "http.disconnect"}
 
 
 class Streams:
-    """Knows whether the server is ending, and lets waiting streams know."""
+    """Knows whether the server is ending, and lets waiting streams know.
 
-    def __init__(self) -> None:
+    Args:
+        is_admitted: Returns whether a request's token still counts.
+    """
+
+    def __init__(self, is_admitted: Callable[[Scope], Awaitable[bool]]) -> None:
         self._ending = asyncio.Event()
+        self._is_admitted = is_admitted
 
     @property
     def is_ending(self) -> bool:
@@ -42,19 +49,20 @@ class Streams:
         return serve
 
     def _until_the_end(self, scope: Scope, receive: Receive) -> Receive:
-        principal: Principal | None = scope.get(PRINCIPAL)
-        expires = principal.expires_at if principal else None
         ends = self._ending if scope["method"] == "GET" else asyncio.Event()
 
         async def wait() -> Message:
-            left = None if expires is None else max(0.0, expires - time.time())
             coming = asyncio.ensure_future(receive())
             ending = asyncio.ensure_future(ends.wait())
             try:
-                done, _ = await asyncio.wait(
-                    {coming, ending}, timeout=left, return_when=asyncio.FIRST_COMPLETED
-                )
-                return coming.result() if coming in done else _GONE
+                while True:
+                    done, _ = await asyncio.wait(
+                        {coming, ending}, timeout=CHECK_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                    )
+                    if coming in done:
+                        return coming.result()
+                    if ending in done or not await self._is_admitted(scope):
+                        return _GONE
             finally:
                 coming.cancel()
                 ending.cancel()

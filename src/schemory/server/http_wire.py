@@ -20,6 +20,9 @@ HEADER_SECONDS: Final = 10.0
 """A request's head must be here this long after the connection, or after its first byte; so must
 the rest of a body whose request has been answered already."""
 
+STALL_SECONDS: Final = 60.0
+"""How long a client may leave unread what it asked for."""
+
 DRAIN_SECONDS: Final = 30.0
 """How long calls that run may go on after the server has been told to end."""
 
@@ -38,6 +41,7 @@ class _Protocol(H11Protocol):
     """
 
     _deadline: asyncio.TimerHandle | None = None
+    _stall: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
@@ -59,7 +63,21 @@ class _Protocol(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._unwatch()
+        self._flow_again()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._stall = self.loop.call_later(STALL_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._flow_again()
+        super().resume_writing()
+
+    def _flow_again(self) -> None:
+        if self._stall is not None:
+            self._stall.cancel()
+            self._stall = None
 
     def _is_waiting(self) -> bool:
         """Return whether a head is awaited, or the rest of what has been answered."""

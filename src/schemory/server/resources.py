@@ -46,7 +46,9 @@ _PARAMS: Mapping[str, type[RequestParams]] = {
 }
 
 
-_MAX_LISTENERS = 1024
+_MAX_LISTENERS = 2048
+_MAX_LISTENERS_EACH = 512
+"""Of one principal, so that no client can keep the others from listening."""
 _SESSION_HEADER = "mcp-session-id"
 
 
@@ -168,7 +170,9 @@ class ResourceServer:
     async def _follow(
         self, ctx: _Context, params: SubscriptionsListenRequestParams
     ) -> HandlerResult:
-        if len(self._listeners) >= _MAX_LISTENERS:
+        principal = self._caller_of(ctx.session).principal
+        own = sum(each.watched.caller.principal == principal for each in self._listeners)
+        if len(self._listeners) >= _MAX_LISTENERS or own >= _MAX_LISTENERS_EACH:
             raise MCPError(INTERNAL_ERROR, "Too many clients listen; try again later.")
         async with self._listening(ctx, params.notifications.resource_subscriptions or ()) as one:
             return await one.handler(ctx, params)

@@ -301,13 +301,16 @@ def _export(count: int) -> dict[str, object]:
 
 
 @pytest.mark.covers("http.cancel")
-def test_a_client_that_gives_up_ends_its_call(servers: "Servers", tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+def test_a_client_that_gives_up_ends_its_call(
+    servers: "Servers", tmp_path: Path, mode: str
+) -> None:
     served = servers.start(MEMORY_ALLOWED_ROOTS=str(tmp_path))
     file = tmp_path / "many.json"
     file.write_text(json.dumps(_export(20_000)), encoding="utf-8")
 
     async def talk() -> None:
-        async with served.client("2026-07-28") as client:
+        async with served.client(mode) as client:
             arguments = {"project_id": "p", "import_path": str(file)}
             begun = asyncio.Event()
 

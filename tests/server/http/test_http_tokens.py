@@ -165,6 +165,26 @@ def test_a_token_taken_out_of_the_file_stops_working_at_once(
     assert served.ask("tools/list", who="writer").status == 200
 
 
+@pytest.mark.covers("http.tokens.file")
+def test_a_stream_ends_when_its_token_is_taken_out_of_the_file(
+    servers: "Servers", save_tokens: Callable[..., Path], tmp_path: Path
+) -> None:
+    path = save_tokens(tmp_path / "t.json", [("reader", "read"), ("writer", "write")])
+    served = servers.start("--http-auth-file", str(path))
+    name = served.shake_hands(who="reader")
+    with served.connect() as stream:
+        stream.sendall(
+            b"GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
+            + f"Authorization: Bearer {served.token('reader')}\r\n".encode()
+            + f"Mcp-Session-Id: {name}\r\nConnection: close\r\n\r\n".encode()
+        )
+        assert stream.recv(4096).startswith(b"HTTP/1.1 200")
+        save_tokens(path, [("writer", "write")])
+        stream.settimeout(40)
+        while stream.recv(4096):
+            pass  # a sign of life now and then, and then the end
+
+
 @pytest.mark.covers("http.tokens.environment")
 def test_the_one_token_of_the_environment_opens_everything(servers: "Servers") -> None:
     served = servers.start(MEMORY_HTTP_TOKEN=GOOD)
