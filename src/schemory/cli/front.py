@@ -8,6 +8,13 @@ from schemory.cli.options import COMMON_OPTIONS, read_plain
 
 def run() -> None:
     """Run the command line of this process and exit with its code."""
+    try:
+        _run()
+    except KeyboardInterrupt:  # while modules were still being read: nothing was begun
+        sys.exit(130)
+
+
+def _run() -> None:
     given = _plain_serve(sys.argv[1:])
     if given is None:
         from schemory.cli.main import run as run_any  # noqa: PLC0415 (brings argparse)

@@ -168,17 +168,23 @@ def guarded(work: Callable[[], int], out: Output) -> int:
 
         return show_error(error, out)
     except KeyboardInterrupt:
-        out.note("interrupted; nothing is half done")
-        return INTERRUPTED
+        return _end_interrupted(out)
     except BrokenPipeError:
         _forget_stdout()
         return OK
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else OK
     except Exception as fault:  # noqa: BLE001 (no traceback ever reaches a person)
+        if isinstance(fault.__cause__, KeyboardInterrupt):
+            return _end_interrupted(out)  # Python 3.11 wraps it when a class is being made
         return (
             _show_system(fault, out) if isinstance(fault, OSError) else _show_internal(fault, out)
         )
+
+
+def _end_interrupted(out: Output) -> int:
+    out.note("interrupted; nothing is half done")
+    return INTERRUPTED
 
 
 def find_command(name: str) -> Command:
