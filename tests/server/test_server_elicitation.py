@@ -2,7 +2,10 @@
 
 import asyncio
 import json
+import os
 import queue
+import re
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -281,3 +284,41 @@ def test_an_empty_capability_means_forms(
     version: str | None, capabilities: Any, *, can: bool
 ) -> None:
     assert can_ask(version, capabilities) is can
+
+
+@pytest.mark.covers("server.elicitation.http")
+@pytest.mark.parametrize("era", ["legacy", MODERN])
+@pytest.mark.parametrize("tick", [True, False])
+def test_a_person_is_asked_over_http_as_well(
+    tmp_path: Path, environment: Mapping[str, str], era: Any, *, tick: bool
+) -> None:
+    log = tmp_path / "server.log"
+    command = [sys.executable, "-m", "schemory", "serve", "--db", ":memory:"]
+    shown: list[str] = []
+
+    async def person(context: Any, params: Any) -> ElicitResult:
+        del context
+        shown.append(params.message)
+        return ElicitResult(action="accept", content={"confirm": tick})
+
+    async def talk(address: str) -> None:
+        async with SdkClient(address, mode=era, elicitation_callback=person) as client:
+            added: Any = await client.call_tool("memory_add_entry", {**NOTE, **_PROJECT})
+            entry = added.structured_content["entry_id"]
+            done: Any = await client.call_tool(DELETE, {"entry_id": entry, **_PROJECT})
+            assert done.structured_content["ok"] is tick
+            assert [entry in message for message in shown] == [True]
+
+    with (
+        log.open("wb") as errors,
+        subprocess.Popen(
+            [*command, "--http", "127.0.0.1:0"], stderr=errors, env=environment, cwd=tmp_path
+        ) as process,
+    ):
+        try:
+            while not (found := re.search(r"http://[^\s,]+/mcp", log.read_text())):
+                assert process.poll() is None, log.read_text()
+                os.sched_yield()
+            asyncio.run(asyncio.wait_for(talk(found[0]), 60))
+        finally:
+            process.terminate()
