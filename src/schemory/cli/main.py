@@ -175,11 +175,13 @@ def guarded(work: Callable[[], int], out: Output) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else OK
     except Exception as fault:  # noqa: BLE001 (no traceback ever reaches a person)
-        if isinstance(fault.__cause__, KeyboardInterrupt):
-            return _end_interrupted(out)  # Python 3.11 wraps it when a class is being made
-        return (
-            _show_system(fault, out) if isinstance(fault, OSError) else _show_internal(fault, out)
-        )
+        return _show_unexpected(fault, out)
+
+
+def _show_unexpected(fault: Exception, out: Output) -> int:
+    if isinstance(fault.__cause__, KeyboardInterrupt):
+        return _end_interrupted(out)  # Python 3.11 wraps it when a class is being made
+    return _show_system(fault, out) if isinstance(fault, OSError) else _show_internal(fault, out)
 
 
 def _end_interrupted(out: Output) -> int:
