@@ -208,7 +208,7 @@ def _placed(ranked: Sequence[tuple[Ranked, Match]]) -> list[Standing]:
     placed: list[Standing] = []
     lowest = float("inf")
     for one, match in ranked:
-        lowest = min(lowest, significant(one.score))
+        lowest = min(lowest, one.score)
         placed.append(Standing(match.id, match.status, lowest, one, _judgement(match)))
     return placed
 

@@ -105,7 +105,7 @@ def ranked_hit(
     return SearchHit(
         entry=entry,
         snippet=_snippet(entry, query),
-        score=place.score,
+        score=significant(place.score),
         match="like" if ranking.is_scan else _match_kind(place),
         verification_hint=verification_hint(entry.status),
         codes=warning_codes(entry),

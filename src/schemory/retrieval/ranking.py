@@ -115,6 +115,8 @@ def rank(
     step = max((r.score for r in ranked), default=0.0)
     lifted = [
         Ranked(r.candidate, r.score + r.candidate.held * step, r.from_neighbour, r.from_parent)
+        if r.candidate.held
+        else r
         for r in ranked
     ]
     # The sort is stable: equal scores keep the order that the entries have by themselves.
@@ -209,14 +211,20 @@ class _Context(NamedTuple):
 
     def ranked(self, candidate: Candidate) -> Ranked:
         """Return a candidate with its score."""
-        beside = (candidate.previous, candidate.following)
-        neighbour = max((self.scores.get(key, 0.0) for key in beside if key), default=0.0)
+        scores = self.scores
+        before = scores.get(candidate.previous, 0.0) if candidate.previous else 0.0
+        behind = scores.get(candidate.following, 0.0) if candidate.following else 0.0
+        neighbour = max(before, behind)
         parent = self._parent(candidate)
-        alone, brevity = 1.0 - self.tone.brevity, self.tone.brevity
-        long_neighbour, long_parent = self._lifted(candidate, neighbour, parent)
-        short_neighbour, short_parent = self._added(neighbour, parent)
-        from_neighbour = alone * long_neighbour + brevity * short_neighbour
-        from_parent = alone * long_parent + brevity * short_parent
+        brevity = self.tone.brevity
+        if not brevity:
+            from_neighbour, from_parent = self._lifted(candidate, neighbour, parent)
+        else:
+            from_neighbour, from_parent = self._added(neighbour, parent)
+            if brevity < 1:
+                lifted = self._lifted(candidate, neighbour, parent)
+                from_neighbour = (1 - brevity) * lifted[0] + brevity * from_neighbour
+                from_parent = (1 - brevity) * lifted[1] + brevity * from_parent
         score = candidate.relevance + from_neighbour + from_parent
         return Ranked(candidate, score, from_neighbour, from_parent)
 
