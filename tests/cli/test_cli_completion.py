@@ -41,6 +41,9 @@ ASKED: list[tuple[str, set[str]]] = [
     ("schemory serve --manage", {"--manage-schemas"}),
     ("schemory export x.json --format ", {"json", "zip", "jsonl"}),
     ("schemory completion ", set(SHELLS)),
+    ("schemory import --from mem", {"memory-bank", "memory-node", "mem0", "mempalace"}),
+    ("schemory install --client c", {"claude-code", "claude-desktop", "codex", "cursor", "cline"}),
+    ("schemory skill --client a", {"agents"}),
 ]
 """What is typed, and all that may come next."""
 

@@ -113,7 +113,9 @@ def _command(command: Command, shared: set[str]) -> CommandShape:
     return CommandShape(
         words=tuple(command.name.split()),
         summary=command.summary.partition(";")[0],
-        options=tuple(each for each in _options(parser) if shared.isdisjoint(each.spellings)),
+        options=tuple(
+            each for each in _options(parser, command.name) if shared.isdisjoint(each.spellings)
+        ),
         operands=tuple(_operands(parser, command.name)),
     )
 
@@ -122,12 +124,12 @@ def _actions(parser: argparse.ArgumentParser) -> Sequence[argparse.Action]:
     return parser._actions  # noqa: SLF001 (argparse has no public list of them)
 
 
-def _options(parser: argparse.ArgumentParser) -> tuple[Option, ...]:
+def _options(parser: argparse.ArgumentParser, command: str = "") -> tuple[Option, ...]:
     return tuple(
         Option(
             spellings=tuple(action.option_strings),
             summary=(action.help or "").replace("%%", "%"),
-            value=None if action.nargs == 0 else _value(action),
+            value=None if action.nargs == 0 else _value(action, command),
             is_repeatable="Append" in type(action).__name__,
         )
         for action in _actions(parser)
@@ -139,7 +141,7 @@ def _operands(parser: argparse.ArgumentParser, command: str) -> Iterable[Operand
     for action in _actions(parser):
         if not action.option_strings:
             yield Operand(
-                value=_value(action, f"{command} "),
+                value=_value(action, command),
                 is_optional=action.nargs in {"?", "*"},
                 is_last_of_many=action.nargs in {"+", "*"},
             )
@@ -151,12 +153,24 @@ def _value(action: argparse.Action, command: str = "") -> Value:
         return Value(name=name, words=tuple(map(str, action.choices)))
     if _ALTERNATIVES.fullmatch(name):
         return Value(name="VALUE", words=tuple(name.split("|")))
-    known = _KNOWN.get(command + action.dest)
+    known = _KNOWN.get(f"{command} {action.dest}") or _KNOWN.get(action.dest)
     return Value(
         name=name,
         words=tuple(known()) if known else (),
         is_place=known is None and bool(_PLACES.search(name)),
     )
+
+
+def _skill_hosts() -> Sequence[str]:
+    from schemory.setup.skill import SKILL_TARGETS  # noqa: PLC0415 (only where one is asked for)
+
+    return list(SKILL_TARGETS)
+
+
+def _kinds() -> Sequence[str]:
+    from schemory.transfer.foreign.kinds import Kind  # noqa: PLC0415 (as above)
+
+    return [kind.value for kind in Kind]
 
 
 def _clients() -> Sequence[str]:
@@ -171,7 +185,8 @@ _KNOWN: Final[Mapping[str, Callable[[], Sequence[str]]]] = {
     "pack": pack_names,
     "schema pack name": pack_names,
     "client": _clients,
-    "clients": _clients,
+    "skill client": _skill_hosts,
+    "import kind": _kinds,
 }
-"""Values that are known when the script is made, by the destination of what takes them; that of
-an operand stands behind its command."""
+"""Values that are known when the script is made, by the destination of what takes them, behind its
+command where another one has a destination of that name."""
