@@ -29,7 +29,7 @@ PACKAGE: Final = Package(
     },
 )
 _LINUX: Final = {_ENGINE: "7506c516bb973b8a4ae6328f7403147905f5d700c200f68e75b712f2a97d9511"}
-TRAITS: Final = Traits(weight=0.4, weight_few_words=0.7, floor=0.82)
+TRAITS: Final = Traits(weight=0.5, weight_few_words=0.7, floor=0.82)
 DIMENSIONS: Final = 384
 
 

@@ -4,7 +4,7 @@ The nearest of all are taken first, since a filter mostly lets most pass; only w
 the entries that pass it gathered, and the nearest among them taken.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
 from schemory.storage.memory_protocols import DEFAULT_WEIGHTS, EntryFilter
@@ -48,6 +48,7 @@ class Near:
         self._passing = passing
         self._nearest = search.nearest
         self._query = query_floats(search.nearest.vector)
+        self._known: dict[int, float] = {}
         model = search.nearest.model
         self._shelf = search.shelves.of(search.space, model.model, model.dimensions)
         self.embedded = self._shelf.size
@@ -56,29 +57,36 @@ class Near:
         """Return the similarities of these entries, and of the nearest others where admitted."""
         by_words = dict.fromkeys(found)
         others = [row for row in self._closest() if row not in by_words] if admits_others else []
-        near = similarities(
-            self._search.space, self._nearest.model.model, self._query, [*by_words, *others]
-        )
+        near = self._similarities([*by_words, *others])
         floor = self._nearest.floor
         return {row: each for row, each in near.items() if row in by_words or each > floor}
 
     def _closest(self) -> list[int]:
         """Return the nearest entries that pass the filter, about as many as are wanted."""
         limit = self._search.limit
-        first = self._shelf.nearest(self._query, int(limit * _MORE), None)
-        passed = self._passing(first)
-        if len(passed) < limit and len(first) < self._shelf.size:
-            space = self._search.space
-            allowed = _rows(space, _PASSING, self._holds, {})
-            passed = self._passing(self._shelf.nearest(self._query, limit, allowed))
-        return self._ordered(passed)[:limit]
+        most = int(limit * _MORE)
+        passed = self._passing(self._best(most, None))
+        if len(passed) < limit and most < self._shelf.size:
+            allowed = _rows(self._search.space, _PASSING, self._holds, {})
+            passed = self._passing(self._best(limit, allowed))
+        return passed[:limit]
 
-    def _ordered(self, rows: list[int]) -> list[int]:
-        """Return rows that bits chose by their vectors' own order."""
-        if self._shelf.floats is not None or len(rows) <= self._search.limit:
-            return rows
-        near = similarities(self._search.space, self._nearest.model.model, self._query, rows)
-        return sorted(near, key=lambda row: (-near[row], row))
+    def _best(self, count: int, among: Collection[int] | None) -> list[int]:
+        """Return the nearest entries; of those that bits chose, by their vectors' own order."""
+        rows = self._shelf.nearest(self._query, count, among)
+        if self._shelf.floats is None and len(rows) > count:
+            near = self._similarities(rows)
+            rows = sorted(near, key=lambda row: (-near[row], row))
+        return rows[:count]
+
+    def _similarities(self, rows: Iterable[int]) -> dict[int, float]:
+        """Return how near these entries' vectors are; each is read once."""
+        wanted = list(rows)
+        new = [row for row in wanted if row not in self._known]
+        if new:
+            model = self._nearest.model.model
+            self._known |= similarities(self._search.space, model, self._query, new)
+        return {row: self._known[row] for row in wanted if row in self._known}
 
 
 def find_nearest(
