@@ -202,7 +202,10 @@ LIFECYCLE_SPECS: Final = (
     MemorySpec(
         name="memory_delete_entry",
         title="Delete an entry for good",
-        description="Remove an entry and every trace of its text. Needs confirm true.",
+        description=(
+            "Remove an entry and every trace of its text. Leave confirm out where your client can "
+            "ask its user; else set it, with their consent."
+        ),
         effect=Effect.DESTRUCTIVE,
         handle=late("memory_lifecycle:delete_entry"),
         properties={**_ENTRY_ID, "confirm": FLAG},
@@ -254,8 +257,8 @@ TRANSFER_SPECS: Final = (
         title="Import a project's memory",
         description=(
             "Read an export into a project, all of it or nothing. on_conflict: fail (default), "
-            "merge, or replace, which needs confirm_replace and makes a backup first. dry_run "
-            "only counts."
+            "merge, or replace, which makes a backup first and needs confirm_replace where your "
+            "client cannot ask its user. dry_run only counts."
         ),
         effect=Effect.DESTRUCTIVE,
         handle=late("memory_transfer:import_project"),
