@@ -141,7 +141,9 @@ def bind(host: str, port: int) -> socket.socket:
         StoreError: The address is in use, or none of this machine.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # Said in full: the event loop lets small answers go at once on such sockets only. On others each
+    # waits 40 ms for the client's acknowledgement of its beginning.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if sys.platform != "win32":  # there it would let two servers share a port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

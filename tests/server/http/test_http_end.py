@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from schemory.server.http_wire import bind
+
 if TYPE_CHECKING:
     from tests.server.http.conftest import Served, Servers
 
@@ -153,6 +155,28 @@ def test_a_busy_server_ends_without_losing_what_it_has_acknowledged(servers: "Se
     assert added >= 40
     again = servers.start()
     assert again.result("memory_status", {"project_id": "p"})["counts"]["entries"] >= added
+
+
+@pytest.mark.covers("http.answers.at_once")
+def test_small_answers_are_not_held_back() -> None:
+    with bind("127.0.0.1", 0) as listener:
+
+        async def accept() -> int:
+            taken: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+            def look(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                del reader
+                accepted = writer.get_extra_info("socket")
+                taken.set_result(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+                writer.close()
+
+            server = await asyncio.start_server(look, sock=listener)
+            with socket.create_connection(listener.getsockname()):
+                found = await taken
+            server.close()
+            return found
+
+        assert asyncio.run(accept()) != 0
 
 
 @pytest.mark.covers("http.end.ready")
