@@ -26,7 +26,9 @@ PAGE = HERE.parent.parent / "docs" / "explanation" / "deviations.md"
 
 @pytest.mark.covers("server.fast.same")
 @pytest.mark.parametrize(
-    ("name", "era"), [(name, ERAS[i % 3]) for i, name in enumerate(NOTES)], ids=str
+    ("name", "era"),
+    [(name, era) for i, name in enumerate(NOTES) for era in (ERAS[i % 2], MODERN)],
+    ids=str,
 )
 def test_conversations_with_the_memory_go_alike_on_both_adapters(
     pair_of: "PairMaker", name: str, era: str

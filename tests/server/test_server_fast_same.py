@@ -43,7 +43,9 @@ def flags(settings: dict[str, Any]) -> Iterator[str]:
 
 @pytest.mark.covers("server.fast.same")
 @pytest.mark.parametrize(
-    ("name", "era"), [(name, ERAS[i % 3]) for i, name in enumerate(TALKS)], ids=str
+    ("name", "era"),
+    [(name, era) for i, name in enumerate(TALKS) for era in (ERAS[i % 2], MODERN)],
+    ids=str,
 )
 def test_golden_conversations_go_alike_on_both_adapters(
     pair_of: "PairMaker", name: str, era: str
