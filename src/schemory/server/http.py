@@ -8,7 +8,7 @@ the same handlers as on pipes. TLS is left to a proxy.
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from typing import Final
@@ -25,6 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from schemory.app import App, open_app
 from schemory.config import Settings
 from schemory.config.http import ENDPOINT, HttpSettings, http_settings
+from schemory.model.jsonvalue import Json
 from schemory.server.auth import Gatekeeper, resource_url
 from schemory.server.extras import Extras
 from schemory.server.http_answers import plain
@@ -83,6 +84,8 @@ class HttpServer:
         self._managers = (stateful, stateless)
         names = SessionNames(session_key or os.urandom(32))
         self._sessions = Sessions(stateful, stateless, names, left=server.forget)
+        # Else the SDK lists all tools before each call, to look at one schema.
+        server.sdk.get_tool_input_schema = lambda name: _input_schema(server, name)
         watch_calls(server, self._metrics)
         refused = self._metrics.note_refusal
         gate = Gate(
@@ -165,6 +168,11 @@ class HttpServer:
         if self._keeper is None:
             return []
         return list(dict.fromkeys((WELL_KNOWN, WELL_KNOWN + ENDPOINT)))
+
+
+def _input_schema(server: ToolServer, name: str) -> Mapping[str, Json] | None:
+    tool = server.tools.get(name)
+    return None if tool is None else tool.input_schema
 
 
 class _Endpoint:

@@ -141,8 +141,8 @@ def bind(host: str, port: int) -> socket.socket:
         StoreError: The address is in use, or none of this machine.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Said in full: the event loop lets small answers go at once on such sockets only. On others each
-    # waits 40 ms for the client's acknowledgement of its beginning.
+    # Said in full: the event loop lets small answers go at once on such sockets only. On others
+    # each waits 40 ms for the client's acknowledgement of its beginning.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if sys.platform != "win32":  # there it would let two servers share a port
