@@ -328,6 +328,43 @@ def test_the_command_prints_a_secret_address_and_ends_with_the_user(tmp_path: Pa
     assert len(addresses) == 2
 
 
+BROWSER = """#!/bin/sh
+printf '%s\\n' "$1" > "$HOME/opened"
+ls -l "${1#file://}" > "$HOME/listed"
+cat "${1#file://}" > "$HOME/page"
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell script as the browser")
+@pytest.mark.covers("web.command")
+def test_the_browser_gets_the_address_through_a_private_file_that_goes_again(
+    tmp_path: Path, stored: Any
+) -> None:
+    del stored
+    script = tmp_path / "browser"
+    script.write_text(BROWSER, encoding="utf-8")
+    script.chmod(0o755)
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "BROWSER": str(script)}
+    with subprocess.Popen(
+        [sys.executable, "-m", "schemory", "ui", "--open", "--db", str(tmp_path / "m.sqlite")],
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        assert running.stdout is not None
+        address = running.stdout.readline().strip()
+        running.terminate()
+        running.communicate(timeout=30)
+    assert running.returncode == 0
+    opened = (tmp_path / "opened").read_text(encoding="utf-8").strip()
+    assert opened.startswith("file://")
+    assert address.split("/")[3] not in opened  # arguments of a process are no secret
+    assert (tmp_path / "listed").read_text(encoding="utf-8").startswith("-rw------- ")
+    assert address in (tmp_path / "page").read_text(encoding="utf-8")
+    assert not Path(opened.removeprefix("file://")).exists()
+
+
 @pytest.mark.covers("web.command")
 def test_a_port_that_is_taken_is_told(tmp_path: Path, browser: Any) -> None:
     done = subprocess.run(

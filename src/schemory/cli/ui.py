@@ -59,6 +59,7 @@ def _shelf(request: Request, app: "App") -> "Shelf":
 
 def _serve(request: Request, shelf: "Shelf") -> int:
     import secrets  # noqa: PLC0415 (help needs none)
+    import signal  # noqa: PLC0415 (as above)
     from contextlib import closing  # noqa: PLC0415 (as above)
 
     from schemory.web.serving import Viewer  # noqa: PLC0415 (as above)
@@ -70,7 +71,10 @@ def _serve(request: Request, shelf: "Shelf") -> int:
             f"Port {request.args.port} cannot be used: {fault.strerror}",
             suggestions=["Leave --port out: a free one is found."],
         ) from None
-    with closing(viewer), _opened(viewer.address, is_wanted=request.args.open):
+    # Whoever ends a session ends it as a person does, so that nothing is left behind.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    opened = _opened(viewer.address, is_wanted=request.args.open)
+    with closing(viewer), opened:
         try:
             _tell(request, viewer.address)
             viewer.serve()
