@@ -11,7 +11,7 @@ from typing import Self
 from schemory.model.entry import Tag
 from schemory.model.jsonvalue import Json
 from schemory.storage.scratch.cycles import find_cycle
-from schemory.storage.scratch.entries import HeldEntries
+from schemory.storage.scratch.entries import HeldEntries, HeldTerms
 from schemory.storage.scratch.links import HeldLinks
 from schemory.storage.scratch.tables import one, open_database
 
@@ -21,12 +21,14 @@ class Scratch:
 
     Attributes:
         entries: The file's entries.
+        terms: What they are indexed by.
         links: The file's links, and the store's beside them.
     """
 
     def __init__(self) -> None:
         self._db = open_database()
         self.entries = HeldEntries(self._db)
+        self.terms = HeldTerms(self._db)
         self.links = HeldLinks(self._db)
 
     def __enter__(self) -> Self:

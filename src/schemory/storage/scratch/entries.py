@@ -114,18 +114,6 @@ class HeldEntries:
         """Return the ids that entries have in the store."""
         return [str(one(self._db, "SELECT target FROM entry WHERE n = ?", n)) for n in numbers]
 
-    def set_terms(self, terms: Iterable[tuple[int, IndexText]]) -> None:
-        """Keep what entries are indexed by."""
-        self._db.executemany(
-            "INSERT INTO terms VALUES (?, ?, ?, ?, ?)", ((n, *text) for n, text in terms)
-        )
-
-    def terms(self, numbers: Sequence[int]) -> list[IndexText | None]:
-        """Return what entries are indexed by, None where it is not known yet."""
-        sql = "SELECT title, content, summary, place FROM terms WHERE n = ?"
-        rows = [self._db.execute(sql, (n,)).fetchone() for n in numbers]
-        return [None if row is None else IndexText(*row) for row in rows]
-
     def updates(self, project_id: str) -> Iterator[list[Entry]]:
         """Yield the new states of entries that are there already."""
         sql = """
@@ -136,6 +124,25 @@ class HeldEntries:
         while rows := few(self._db, sql, bound):
             bound["after"] = rows[-1][0]
             yield [entry_of_fields(json.loads(row[2]), project_id, row[1]) for row in rows]
+
+
+class HeldTerms:
+    """What the file's entries are indexed by."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def keep(self, terms: Iterable[tuple[int, IndexText]]) -> None:
+        """Keep what entries are indexed by."""
+        self._db.executemany(
+            "INSERT INTO terms VALUES (?, ?, ?, ?, ?)", ((n, *text) for n, text in terms)
+        )
+
+    def find(self, numbers: Sequence[int]) -> list[IndexText | None]:
+        """Return what entries are indexed by, None where it is not known yet."""
+        sql = "SELECT title, content, summary, place FROM terms WHERE n = ?"
+        rows = [self._db.execute(sql, (n,)).fetchone() for n in numbers]
+        return [None if row is None else IndexText(*row) for row in rows]
 
 
 def entry_of_fields(fields: Mapping[str, Any], project_id: str, entry_id: str) -> Entry:

@@ -24,10 +24,10 @@ def derive_terms(
     total = max(1, scratch.entries.count(Fate.INSERT))
     done = 0
     for page in scratch.entries.pages(Fate.INSERT):
-        known = scratch.entries.terms([held.n for held in page])
+        known = scratch.terms.find([held.n for held in page])
         pairs = zip(page, known, strict=True)
         new = [(held.n, store.index_text(held.entry(project_id))) for held, k in pairs if k is None]
-        scratch.entries.set_terms(new)
+        scratch.terms.keep(new)
         done += len(page)
         advance(done / total)
 
@@ -131,7 +131,7 @@ class Loading:
         for page in self._scratch.entries.pages(Fate.INSERT):
             targets = self._scratch.entries.targets([held.n for held in page])
             entries = [self._entry(h, target) for h, target in zip(page, targets, strict=True)]
-            known = self._scratch.entries.terms([held.n for held in page])
+            known = self._scratch.terms.find([held.n for held in page])
             pairs = zip(entries, known, strict=True)
             texts = [self._index_text(entry) if k is None else k for entry, k in pairs]
             self._tx.insert_entries(entries, texts=texts)
