@@ -107,6 +107,9 @@ def load_folder(folder: Path) -> FolderModel:
         return _model(folder, data, tensors, tokenizer)
     except OSError as error:
         raise ModelUnavailableError(f"{folder} cannot be read: {error.strerror}") from error
+    except (KeyError, TypeError, AttributeError) as error:
+        what = f"{WEIGHTS_FILE} lacks something ({type(error).__name__})"
+        raise ModelUnavailableError(f"the model in {folder} cannot be used: {what}") from error
     except ValueError as error:
         raise ModelUnavailableError(f"the model in {folder} cannot be used: {error}") from error
 

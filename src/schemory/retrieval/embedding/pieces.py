@@ -174,7 +174,7 @@ def _metaspace(spec: Spec) -> Cut:
 
     def cut(text: str) -> Iterable[str]:
         marked = text.replace(" ", sign)
-        if scheme != "never" and not marked.startswith(sign):
+        if marked and scheme != "never" and not marked.startswith(sign):
             marked = sign + marked
         if spec.get("split", True) is False:
             return [marked]
