@@ -11,7 +11,6 @@ from typing import Final, cast
 import schemory
 from schemory.server import jsonrpc
 from schemory.server.asking import ANSWER_SECONDS, Questions, can_ask
-from schemory.server.batches import Gathering, items_of, refusal
 from schemory.server.calling import CALL, Calling, answers_in
 from schemory.server.envelope import check_envelope, check_shape, envelope_of, not_found
 from schemory.server.extras import Extras
@@ -119,6 +118,12 @@ class Conversation:
             self._send(message)
 
     def _take_batch(self, batch: Batch) -> None:
+        from schemory.server.batches import (  # noqa: PLC0415 (one old version has them)
+            Gathering,
+            items_of,
+            refusal,
+        )
+
         told = refusal(self._version)
         if told:
             self._send(jsonrpc.error_of(None, jsonrpc.INVALID_REQUEST, told))
