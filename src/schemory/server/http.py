@@ -85,7 +85,7 @@ class HttpServer:
         names = SessionNames(session_key or os.urandom(32))
         self._sessions = Sessions(stateful, stateless, names, left=server.forget)
         # Else the SDK lists all tools before each call, to look at one schema.
-        server.sdk.get_tool_input_schema = lambda name: _input_schema(server, name)
+        server.sdk.get_tool_input_schema = _schema_finder(server)
         watch_calls(server, self._metrics)
         refused = self._metrics.note_refusal
         gate = Gate(
@@ -170,9 +170,14 @@ class HttpServer:
         return list(dict.fromkeys((WELL_KNOWN, WELL_KNOWN + ENDPOINT)))
 
 
-def _input_schema(server: ToolServer, name: str) -> Mapping[str, Json] | None:
-    tool = server.tools.get(name)
-    return None if tool is None else tool.input_schema
+def _schema_finder(server: ToolServer) -> Callable[[str], Mapping[str, Json] | None]:
+    """Return what finds a tool's input schema, as it is then."""
+
+    def find(name: str) -> Mapping[str, Json] | None:
+        tool = server.tools.get(name)
+        return None if tool is None else tool.input_schema
+
+    return find
 
 
 class _Endpoint:
