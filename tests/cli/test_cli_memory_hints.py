@@ -24,3 +24,20 @@ def test_a_refusal_names_the_flag_that_allows_it(cli: "Runner", home: Path) -> N
     missing = cli("show", "nope")
     assert "`schemory search`" in missing.err
     assert "--all-projects" in missing.err
+
+
+@pytest.mark.covers("cli.memory.hints")
+def test_a_moment_that_is_none_is_told_by_its_flag(cli: "Runner") -> None:
+    for flag in ("--since", "--before"):
+        told = cli("list", flag, "2026-13-45")
+        assert told.err.startswith(f"error: {flag} must be how long ago")
+        assert f"Say `{flag} 7d`" in told.err
+    assert "Say `--since 7d`" in cli("handoff", "--since", "never").err
+    for line in (
+        ("nodes", "--limit", "-1"),
+        ("list", "--limit", "x"),
+        ("open", "a", "--neighbors", "-4"),
+    ):
+        told = cli(*line)
+        assert told.code == 2
+        assert "is not a whole number from 0" in told.err

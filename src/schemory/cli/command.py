@@ -122,6 +122,21 @@ def merge(before: argparse.Namespace, after: argparse.Namespace) -> dict[str, Ra
     return overrides
 
 
+def count(text: str) -> int:
+    """Return the number of an option that takes 0 or more.
+
+    Raises:
+        argparse.ArgumentTypeError: It is no such number.
+    """
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
+    return number
+
+
 def read_text(source: str, stdin: TextIO) -> str:
     """Return the text of a `-` (standard input) or of an argument as it is."""
     return stdin.read() if source == "-" else source

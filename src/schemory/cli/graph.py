@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Iterator, Sequence
 
-from schemory.cli.command import FINDING, OK, Command, Request
+from schemory.cli.command import FINDING, OK, Command, Request, count
 from schemory.cli.output import Output, Style, count_of, shorten
 from schemory.graph.results import GraphPage, PageOptions, PathFound
 from schemory.model.edge import EdgeRecord
@@ -23,7 +23,7 @@ _LINE_WIDTH = 76
 def _limit(parser: argparse.ArgumentParser, noun: str) -> None:
     parser.add_argument(
         "--limit",
-        type=int,
+        type=count,
         default=DEFAULT_LIMIT,
         metavar="N",
         help=f"at most N {noun}; 0 = all (default {DEFAULT_LIMIT})",
@@ -113,7 +113,7 @@ def _edges(reader: GraphReader, args: argparse.Namespace) -> Iterator[EdgeRecord
 def _configure_open(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="+", metavar="NAME", help="exact names of nodes")
     parser.add_argument(
-        "--neighbors", type=int, default=DEFAULT_LIMIT, metavar="N", help="at most N neighbours"
+        "--neighbors", type=count, default=DEFAULT_LIMIT, metavar="N", help="at most N neighbours"
     )
 
 

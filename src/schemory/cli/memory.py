@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from schemory.cli.command import FINDING, OK, Command, Request
+from schemory.cli.command import FINDING, OK, Command, Request, count
 from schemory.cli.memory_desk import (
     Answer,
     Desk,
@@ -53,7 +53,7 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
 def _add_limit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit",
-        type=int,
+        type=count,
         default=DEFAULT_LIMIT,
         metavar="N",
         help=f"at most N; 0 = as many as there are (default {DEFAULT_LIMIT})",

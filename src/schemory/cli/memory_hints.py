@@ -15,6 +15,7 @@ _FLAGS: Final = {
     "on_conflict=merge": "--on-conflict merge",
     "mode=cross_project": "--all-projects",
 }
+_FIELDS: Final = {"created_after": "--since", "created_before": "--before", "since": "--since"}
 _COMMANDS: Final = {
     "memory_search": "search",
     "memory_read_entry": "show",
@@ -26,17 +27,29 @@ _COMMANDS: Final = {
     "memory_export_project": "export",
 }
 _ARGUMENT = re.compile("|".join(rf"\b{re.escape(flag)}" for flag in _FLAGS))
+_MOMENT = re.compile(r"\bPass (\w+) as in `\w+: ([^`]+)`")
+_FIELD = re.compile(r"^(?:created_after|created_before|since)\b")
 _CALL = re.compile(r": memory_\w+ \{[^}]*\}")
 _TOOL = re.compile(r"\bmemory_[a-z_]+\b")
 
 
 def advise_for_shell(error: SchemoryError) -> None:
     """Put the advice of a refusal, and of each of its problems, in the command line's words."""
+    error.message = _in_flags(error.message)
     error.suggestions = tuple(map(shell_hint, error.suggestions))
     error.problems = tuple(
-        replace(each, suggestion=shell_hint(each.suggestion)) if each.suggestion else each
+        replace(
+            each,
+            message=_in_flags(each.message),
+            suggestion=shell_hint(each.suggestion) if each.suggestion else None,
+        )
         for each in error.problems
     )
+
+
+def _in_flags(message: str) -> str:
+    """Return a message about a moment with the flag that gave it."""
+    return _FIELD.sub(lambda found: _FIELDS[found.group()], message)
 
 
 def shell_hint(hint: str) -> str:
@@ -45,6 +58,7 @@ def shell_hint(hint: str) -> str:
     >>> shell_hint("Pass overwrite=true, or look with memory_search.")
     'Pass --overwrite, or look with `schemory search`.'
     """
+    hint = _MOMENT.sub(lambda found: f"Say `{_FIELDS.get(found[1], found[1])} {found[2]}`", hint)
     flagged = _ARGUMENT.sub(lambda found: _FLAGS[found.group()], _CALL.sub("", hint))
     return _TOOL.sub(lambda found: _command(found.group()), flagged)
 
