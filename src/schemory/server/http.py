@@ -32,6 +32,7 @@ from schemory.server.http_answers import plain
 from schemory.server.http_calls import watch_calls
 from schemory.server.http_gate import Gate, admitted
 from schemory.server.http_guard import Guard
+from schemory.server.http_lanes import SharedLanes
 from schemory.server.http_rates import Rates
 from schemory.server.http_sessions import MAX_SESSIONS, Sessions
 from schemory.server.http_streams import Streams
@@ -215,7 +216,7 @@ def serve_http(settings: Settings) -> int:
         for line in (*start_lines(app), *_http_lines(http, port)):
             sys.stderr.write(line + "\n")
         sys.stderr.flush()
-        lanes = Lanes("schemory-tools", http.workers, _LONG_WORKERS)
+        lanes = SharedLanes("schemory-tools", http.workers, _LONG_WORKERS)
         extras = Extras(lambda: app.resources, has_prompts="memory" in settings.toolsets)
         server = ToolServer(
             app.toolbox, lanes.short, transport="http", extras=extras, long_lane=lanes.long
