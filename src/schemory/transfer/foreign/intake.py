@@ -1,7 +1,7 @@
 """Takes drafts in: brings them into the form of entries, checks them, and knows each text once."""
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
@@ -21,6 +21,7 @@ from schemory.transfer.foreign.options import MoveOptions, Twin
 from schemory.transfer.foreign.sections import Why
 from schemory.transfer.foreign.sketch import Sketches
 from schemory.transfer.memory.faults import FileFaults
+from schemory.transfer.memory.texts import texts_of
 
 _NAMESPACE: Final = uuid.UUID("6f1d4c0a-4b57-5f3e-9a55-3c2b6c1de0a7")
 _CUT: Final = "…"
@@ -97,7 +98,7 @@ class Intake:
             self._tally.refuse(draft.place, told)
             return
         metadata = self._metadata(draft, given)
-        texts: dict[str, Json] = {"metadata": list(_texts(metadata)), "author": draft.created_by}
+        texts: dict[str, Json] = {"metadata": list(texts_of(metadata)), "author": draft.created_by}
         findings = (*checked.findings, *find_field_secrets(texts, self._rules.limits))
         if findings and not self._may_pass(draft, findings):
             return
@@ -309,17 +310,3 @@ def _line_of(draft: Draft, finding: SecretFinding) -> int:
     if finding.field != "content" or not draft.lines:
         return draft.place.line
     return draft.lines[min(draft.content.count("\n", 0, finding.start), len(draft.lines) - 1)]
-
-
-def _texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            if isinstance(inner, str):
-                yield f"{key}={inner}"
-            else:
-                yield from _texts(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _texts(inner)

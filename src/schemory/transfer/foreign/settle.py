@@ -23,7 +23,7 @@ from schemory.storage.scratch.tables import Fate
 from schemory.transfer.foreign.draft import MOST_TOLD, Place
 from schemory.transfer.foreign.intake import entry_id
 from schemory.transfer.foreign.options import Sample, Twin
-from schemory.transfer.memory.merge import superseded
+from schemory.transfer.memory.stored_links import supersede_stored, take_stored_links
 
 _FEW: Final = 100
 _LINKS: Final = 500
@@ -90,9 +90,9 @@ class Settling:
             for held in page:
                 self._scratch.entries.set_fates([self._fate(held, found.get(held.id))])
             self._advance(page[-1].n / total)
-        self._take_links()
+        take_stored_links(self._reader, self._scratch)
         self._scratch.links.settle_merge(self._ids)
-        self._supersede()
+        supersede_stored(self._reader, self._scratch, self._project_id)
         cycle = self._scratch.find_cycle(with_stored=True)
         if cycle is not None:
             raise _circle(cycle)
@@ -178,23 +178,6 @@ class Settling:
             return
         for twin in near_duplicates(self._reader, entry.content)[:1]:
             self.near.append(Twin(_at(held), twin.entry.id, twin.similarity, "the store"))
-
-    def _take_links(self) -> None:
-        after = ""
-        while page := self._reader.list_links(after_id=after, limit=_LINKS):
-            after = page[-1].id
-            self._scratch.links.take_stored(page)
-
-    def _supersede(self) -> None:
-        """Entries of the store that a new link supersedes are active no longer."""
-        for n, target, new in self._scratch.links.newly_superseded(self._project_id):
-            if new is None:
-                stored = self._reader.find_entries([target])[target]
-            else:
-                stored = replace(new, revision=new.revision - 1)  # one change, one revision
-            if stored.status is Status.ACTIVE:
-                fate = EntryFate(n, Fate.UPDATE, target, superseded(stored))
-                self._scratch.entries.set_fates([fate])
 
     @staticmethod
     def _tell(places: list[Twin], twin: Twin) -> None:

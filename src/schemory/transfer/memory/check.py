@@ -1,7 +1,7 @@
 """Rules for what a file says: an entry's, a tag's and a link's fields, each with all its faults."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 
@@ -26,6 +26,7 @@ from schemory.model.text import text_fault
 from schemory.transfer.memory.faults import FileFaults
 from schemory.transfer.memory.source_paths import SourcePaths
 from schemory.transfer.memory.stream import parse_line
+from schemory.transfer.memory.texts import texts_of
 from schemory.transfer.memory.wire import ENTRY_FIELDS, LINK_FIELDS, TAG_FIELDS
 
 _METADATA_TEXT: Final = "metadata_json"
@@ -152,7 +153,7 @@ class Checker:
         }
         metadata = own.values.get("metadata")
         if metadata is not None:
-            texts["metadata"] = list(_texts(metadata))
+            texts["metadata"] = list(texts_of(metadata))
         findings = find_field_secrets(texts, self._rules.limits)
         self._faults.add_findings(where, findings)
 
@@ -316,22 +317,6 @@ def _value_fault(value: Json, depth: int) -> str | None:
     if value is None or isinstance(value, bool) or is_finite_number(value):
         return None
     return "must not hold a number beyond what a double holds"
-
-
-def _texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            # A name and its value are looked at together: `password` alone gives nothing away.
-            if isinstance(inner, str):
-                yield f"{key}={inner}"
-            else:
-                yield key
-                yield from _texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)
 
 
 def _first(value: Json) -> Json:

@@ -7,7 +7,6 @@ from schemory.errors import ConflictError, Problem
 from schemory.memory.faults import over_limit
 from schemory.memory.settings import Limits
 from schemory.model.entry import Entry, Status
-from schemory.model.frozen import replace
 from schemory.model.moment import IdMaker
 from schemory.storage.memory_protocols import EntryFilter, MemoryReader
 from schemory.storage.protocols import Position
@@ -15,8 +14,9 @@ from schemory.storage.scratch.database import Scratch
 from schemory.storage.scratch.entries import EntryFate, HeldEntry
 from schemory.storage.scratch.tables import Fate
 from schemory.transfer.memory.faults import FileFaults
-from schemory.transfer.memory.merge import merged, replaced, superseded, with_origin
+from schemory.transfer.memory.merge import merged, replaced, with_origin
 from schemory.transfer.memory.options import OnConflict
+from schemory.transfer.memory.stored_links import supersede_stored, take_stored_links
 
 _FEW: Final = 100
 _LINKS: Final = 500
@@ -74,7 +74,7 @@ class Comparison:
             self._refuse_known()
             self._insert_all()
             return
-        self._take_links()
+        take_stored_links(self._reader, self._scratch)
         if mode is OnConflict.MERGE:
             self._merge()
         else:
@@ -114,13 +114,6 @@ class Comparison:
                 if same:
                     raise _known(held, same[0].id, "content")
 
-    def _take_links(self) -> None:
-        """Put the store's links beside the file's."""
-        after = ""
-        while page := self._reader.list_links(after_id=after, limit=_LINKS):
-            after = page[-1].id
-            self._scratch.links.take_stored(page)
-
     # Merging
 
     def _merge(self) -> None:
@@ -130,7 +123,7 @@ class Comparison:
                 stored = found.get(held.id) or self._same_content(held)
                 self._scratch.entries.set_fates([self._merged(held, stored)])
         self._scratch.links.settle_merge(self._ids)
-        self._supersede()
+        supersede_stored(self._reader, self._scratch, self._project_id)
         self._faults.raise_any()
         cycle = self._scratch.find_cycle(with_stored=True)
         if cycle is not None:
@@ -163,17 +156,6 @@ class Comparison:
         """Whether a link of the store keeps an entry superseded."""
         links = self._scratch.links
         return stored.status is Status.SUPERSEDED and links.is_superseded(stored.id)
-
-    def _supersede(self) -> None:
-        """Entries of the store that a new link supersedes are active no longer."""
-        for n, target, new in self._scratch.links.newly_superseded(self._project_id):
-            if new is None:
-                stored = self._reader.find_entries([target])[target]
-            else:
-                stored = replace(new, revision=new.revision - 1)  # one change, one revision
-            if stored.status is Status.ACTIVE:
-                fate = EntryFate(n, Fate.UPDATE, target, superseded(stored))
-                self._scratch.entries.set_fates([fate])
 
     # Replacing
 
