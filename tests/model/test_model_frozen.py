@@ -66,6 +66,45 @@ def test_wrong_arguments_are_refused() -> None:
         Named("a")  # type: ignore[call-arg] # what is tested
 
 
+def test_a_class_that_is_used_often_makes_the_same_values_as_at_first() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Often:
+        first: int
+        second: int = 2
+        third: list[int] = field(default_factory=lambda: [3])
+        after: int = field(init=False)
+        fixed: int = field(init=False, default=7)
+
+        def __post_init__(self) -> None:
+            object.__setattr__(self, "after", self.first + self.second)
+
+    for _ in range(100):
+        made = (Often(1), Often(1, 5), Often(first=1), Often(1, third=[4], second=5))
+        assert [each.after for each in made] == [3, 6, 3, 6]
+        assert [each.third for each in made] == [[3], [3], [3], [4]]
+        assert {each.fixed for each in made} == {7}
+
+
+@pytest.mark.parametrize("times", [0, 100])
+def test_each_kind_of_wrong_argument_is_refused_at_first_and_later(times: int) -> None:
+    @dataclass(frozen=True, slots=True)
+    class Picky:
+        a: int
+        b: int = 0
+
+    for _ in range(times):
+        Picky(1)
+    wrong: list[tuple[tuple[int, ...], dict[str, int], str]] = [
+        ((), {"b": 1}, "missing 1 required"),
+        ((1, 2, 3), {}, "positional arguments"),
+        ((1,), {"a": 1}, "multiple values"),
+        ((1,), {"c": 1}, "unexpected keyword"),
+    ]
+    for values, named, told in wrong:
+        with pytest.raises(TypeError, match=told):
+            Picky(*values, **named)
+
+
 def test_the_standard_library_knows_them() -> None:
     named = Named(name="a", point=Point(1))
     assert [each.name for each in dataclasses.fields(named)] == ["name", "point"]

@@ -2,9 +2,9 @@
 
 Importing `dataclasses` costs as much as a third of a bare start of Python (it brings `inspect`),
 and each class it makes compiles six functions. Here the classes share all of them but `__init__`,
-which is compiled when a class is first used; its instances are made somewhat faster too. Nothing
-else differs: `dataclasses.fields`, `asdict` and `replace`, `match`, `copy` and `pickle` work, and
-type checkers see the standard library's own names.
+which is compiled once a class is used often; its instances are then made somewhat faster too.
+Nothing else differs: `dataclasses.fields`, `asdict` and `replace`, `match`, `copy` and `pickle`
+work, and type checkers see the standard library's own names.
 """
 
 import sys
@@ -187,16 +187,56 @@ class _Standard:
 
 
 def _init(self: object, *values: object, **named: object) -> None:
-    """Put the real `__init__` in the place of this one and call it.
+    """Stand for the `__init__` of a class until that is worth its compiling.
 
-    Another thread may do the same at the same time, and be faster.
+    Most classes make few values in one run, and a compiled `__init__` costs as much as dozens.
     """
     bases = type(self).__mro__
     cls = next(
         each for each in bases if each in _COMPILED or each.__dict__.get("__init__") is _init
     )
-    real = _COMPILED.get(cls) or _compile_init(cls)
+    real = _COMPILED.get(cls)  # another thread may have been faster
+    if real is None:
+        made = _MADE[cls] = _MADE.get(cls, 0) + 1
+        if made <= _FEW and _fill(self, _FIELDS[cls], values, named):
+            if hasattr(cls, "__post_init__"):
+                cast("Any", self).__post_init__()
+            return
+        real = _compile_init(cls)
     real(self, *values, **named)
+
+
+def _fill(
+    self: object,
+    fields: tuple[_Field, ...],
+    values: tuple[object, ...],
+    named: Mapping[str, object],
+) -> bool:
+    """Set the fields of `self`; return False, and set none, where the arguments do not fit."""
+    found: list[tuple[str, object]] = []
+    at = taken = 0
+    for each in fields:
+        is_positional = each.init and not each.is_named
+        if is_positional and at < len(values):
+            value = values[at]
+        elif each.init and each.name in named:
+            value = named[each.name]
+            taken += 1
+        elif each.make is not _MISSING:
+            value = each.make()
+        elif each.default is not _MISSING:
+            value = each.default
+        elif each.init:
+            return False
+        else:
+            continue  # `__post_init__` sets it
+        at += is_positional
+        found.append((each.name, value))
+    if at < len(values) or taken < len(named):
+        return False
+    for name, value in found:
+        object.__setattr__(self, name, value)
+    return True
 
 
 def _compile_init(cls: Any) -> Callable[..., None]:
@@ -234,7 +274,12 @@ def _compile_init(cls: Any) -> Callable[..., None]:
 
 
 _COMPILED: Final = dict[type, Callable[..., None]]()
-"""The real `__init__` of each class that was used."""
+"""The real `__init__` of each class that was used often."""
+
+_MADE: Final = dict[type, int]()
+"""How many values were made of the others."""
+
+_FEW: Final = 32
 
 _COMPARED: Final = dict[type, tuple[str, ...]]()
 
