@@ -279,7 +279,7 @@ _COMPILED: Final = dict[type, Callable[..., None]]()
 _MADE: Final = dict[type, int]()
 """How many values were made of the others."""
 
-_FEW: Final = 32
+_FEW: Final = 64
 
 _COMPARED: Final = dict[type, tuple[str, ...]]()
 
