@@ -226,3 +226,42 @@ def test_how_clients_stand_is_seen_by_their_files(machine: Machine) -> None:
     assert [starts for _, starts in found.entries] == ["/v/python -P -m schemory serve"]
     assert not standing(find_client("gemini"), machine).entries
     assert machine.system in System
+
+
+@needs_posix
+@pytest.mark.covers("setup.clients.protected")
+@pytest.mark.parametrize("is_dry", [True, False])
+def test_a_file_that_somebody_write_protected_is_refused(machine: Machine, is_dry: bool) -> None:  # noqa: FBT001 (a case)
+    file = _cursor(machine)
+    file.parent.mkdir()
+    file.write_bytes(LIVED_IN)
+    file.chmod(0o444)
+    order = Order(name="schemory", is_dry=is_dry)
+    (outcome,) = install([find_client("cursor")], ENTRY, order, machine)
+    assert isinstance(outcome.fault, StoreReadonlyError)
+    assert "write-protected" in str(outcome.fault)
+    assert file.read_bytes() == LIVED_IN
+    assert list(file.parent.iterdir()) == [file]
+
+
+@needs_posix
+@pytest.mark.covers("setup.clients.protected")
+def test_an_entry_in_a_protected_file_is_not_taken_out_and_that_is_told(machine: Machine) -> None:
+    file = _cursor(machine)
+    _install(machine)
+    before = file.read_bytes()
+    file.chmod(0o444)
+    (outcome,) = uninstall([find_client("cursor")], USER, machine)
+    assert isinstance(outcome.fault, StoreReadonlyError)
+    assert file.read_bytes() == before
+
+
+@pytest.mark.covers("setup.clients.uninstalled")
+def test_uninstall_tells_of_a_file_that_it_could_not_read(machine: Machine) -> None:
+    file = _cursor(machine)
+    file.parent.mkdir()
+    with file.open("wb") as out:
+        out.truncate(65 * 1024 * 1024)
+    (outcome,) = uninstall([find_client("cursor")], USER, machine)
+    assert isinstance(outcome.fault, ConfigError)
+    assert "larger than 64 MiB" in str(outcome.fault)

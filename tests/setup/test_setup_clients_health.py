@@ -98,3 +98,49 @@ def test_a_plain_command_is_looked_for_and_other_programs_entries_are_not(
     assert "uvx is gone" in finding.what
     found = find_dead_entries(machine, project=None, which=lambda name: f"{os.sep}bin{name}")
     assert found == ()
+
+
+@pytest.mark.covers("setup.clients.health")
+def test_a_file_is_looked_at_once_where_the_project_is_the_home_folder(machine: Machine) -> None:
+    cursor = find_client("cursor")
+    list(install([cursor], _entry("/gone/python"), Order(name="schemory"), machine))
+    findings = _look(machine, project=machine.home)
+    assert len(findings) == 1
+    assert "--project" not in findings[0].next_step
+
+
+@pytest.mark.covers("setup.clients.health")
+def test_a_file_that_cannot_be_read_at_all_is_a_finding(machine: Machine) -> None:
+    file = Path(machine.home) / ".cursor" / "mcp.json"
+    file.parent.mkdir(parents=True)
+    with file.open("wb") as out:
+        out.truncate(65 * 1024 * 1024)
+    findings = _look(machine)
+    assert [finding.code for finding in findings] == ["client.file"]
+
+
+@pytest.mark.covers("setup.clients.health")
+@pytest.mark.parametrize(
+    ("name", "place", "text"),
+    [
+        ("claude-code", ".claude.json", '{"mcpServers": {}, "schemory": %s}'),
+        ("codex", ".codex/config.toml", "schemory = %s"),
+    ],
+)
+def test_a_number_beyond_pythons_limit_stops_neither_doctor_nor_install(
+    name: str, place: str, text: str, machine: Machine
+) -> None:
+    file = Path(machine.home) / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    before = text % ("9" * 6000)
+    file.write_text(before)
+    findings = _look(machine)
+    (outcome,) = install([find_client(name)], _entry("python"), Order(name="schemory"), machine)
+    if name == "codex":
+        assert [finding.code for finding in findings] == ["client.file"]
+        assert outcome.fault is not None
+        assert file.read_text() == before
+    else:
+        assert findings == ()
+        assert outcome.fault is None
+        assert "9" * 6000 in file.read_text()

@@ -65,12 +65,13 @@ def apply_change(file: Path, change: Change, *, is_private: bool = True) -> Path
 
     Raises:
         ConfigError: The file changed since it was read.
-        StoreReadonlyError: It cannot be written; it is as it was.
+        StoreReadonlyError: It is write-protected or cannot be written; it is as it was.
     """
     if change.before == change.after:
         return None
     if read_file(file) != change.before:
         raise _unusable(file, "was changed by another program just now; run the command again")
+    refuse_protected(file)
     try:
         if change.after is None:
             file.unlink()
@@ -87,6 +88,24 @@ def apply_change(file: Path, change: Change, *, is_private: bool = True) -> Path
     if change.kind is Kind.RESTORED:
         _drop_backup(file, change.after)
     return kept
+
+
+def refuse_protected(file: Path) -> None:
+    """Refuse a file that somebody protected; putting another in its place would go around that.
+
+    Raises:
+        StoreReadonlyError: It may not be written.
+    """
+    try:
+        is_writable = file.stat().st_mode & 0o222 and os.access(file, os.W_OK)
+    except FileNotFoundError:
+        return
+    if not is_writable:
+        raise StoreReadonlyError(
+            f"{file} is write-protected; it was left as it is",
+            context={"path": str(file)},
+            suggestions=["Give yourself write permission on it, then run the command again."],
+        )
 
 
 def remove_empty_folders(file: Path, top: Path) -> None:

@@ -38,11 +38,14 @@ def find_dead_entries(
 def _files(
     client: Client, machine: Machine, project: str | None
 ) -> Iterator[tuple[PurePath, bool]]:
-    for file in dict.fromkeys((*user_files(client, machine), *all_files(client, machine))):
+    own = dict.fromkeys((*user_files(client, machine), *all_files(client, machine)))
+    for file in own:
         yield file, False
     if project is not None:
+        seen = {os.path.realpath(file) for file in own}  # the project may be the home folder
         for file in project_files(client, machine, project):
-            yield file, True
+            if os.path.realpath(file) not in seen:
+                yield file, True
 
 
 def _look(
@@ -81,10 +84,11 @@ def _can_run(command: str, which: Callable[[str], str | None]) -> bool:
 
 
 def _mentions_us(file: Path) -> bool:
+    """Whether a file that cannot be understood has our name in it, or cannot even be read."""
     try:
         return b"schemory" in (read_file(file) or b"")
     except ConfigError:
-        return False
+        return file.is_file()
 
 
 def _finding(code: str, what: str, step: str) -> Finding:

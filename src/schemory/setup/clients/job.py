@@ -12,6 +12,7 @@ from schemory.setup.clients.disk import (
     backups_of,
     read_file,
     read_servers,
+    refuse_protected,
     remove_empty_folders,
 )
 from schemory.setup.clients.entry import Entry, is_ours, told
@@ -158,15 +159,17 @@ def _uninstall(client: Client, file: Path, order: Order) -> Outcome | None:
 
 
 def _is_about_us(file: Path, name: str) -> bool:
-    """Whether a file that cannot be understood may hold our entry."""
+    """Whether a file that cannot be understood may hold our entry; unknown where it is unread."""
     try:
         return name.encode() in (read_file(file) or b"")
     except ConfigError:
-        return False
+        return file.is_file()
 
 
 def _apply(file: Path, change: Change, order: Order) -> Path | None:
     if order.is_dry:
+        if change.before != change.after:
+            refuse_protected(file)
         return None
     backup = apply_change(file, change, is_private=order.project is None)
     if change.kind is Kind.DELETED and order.project is not None:

@@ -94,6 +94,14 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
+def _number(text: str) -> object:
+    """Return an integer; one with more digits than Python reads stays a text, which is kept."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
 class _Reader:
     """One pass over a text."""
 
@@ -103,7 +111,7 @@ class _Reader:
         self._extras: dict[str, int] = {}
         self._misses = 0
         self._quick: Callable[[str, int], tuple[object, int]] = json.JSONDecoder(
-            parse_constant=_refuse_constant
+            parse_constant=_refuse_constant, parse_int=_number
         ).raw_decode
 
     def document(self, path: tuple[str, ...]) -> Document:
@@ -234,7 +242,7 @@ class _Reader:
     def _scalar(self, at: int) -> tuple[object, int]:
         number = _NUMBER.match(self._text, at)
         if number is not None:
-            return json.loads(number[0]), number.end()
+            return json.loads(number[0], parse_int=_number), number.end()
         word = _WORD.match(self._text, at)
         if word is not None and word[0] in _WORDS:
             return _WORDS[word[0]], word.end()

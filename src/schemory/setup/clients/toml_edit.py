@@ -69,6 +69,8 @@ def read_toml(text: str) -> dict[str, object]:
         raise TomlError(f"is no TOML: {told}", len(lines), len(lines[-1]) + 1) from None
     except RecursionError:
         raise TomlError("is nested too deeply", 1, 1) from None
+    except ValueError:  # Python's limit; what the client makes of it is not known
+        raise TomlError("holds a number with too many digits to be read", 1, 1) from None
 
 
 def set_table(text: str, path: Sequence[str], value: Mapping[str, Json], *, line_end: str) -> str:
