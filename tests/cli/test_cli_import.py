@@ -224,3 +224,46 @@ def test_a_plan_is_one_json_value_with_all_its_evidence(
     assert plan["removed_characters"] == {"U+200B ZERO WIDTH SPACE": 1}
     assert plan["junk"] == {"placeholders": 1}
     assert [each["place"] for each in plan["refused"]] == ["b.md"]
+
+
+@pytest.mark.covers("cli.import.plan")
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_an_empty_file_is_told_to_be_empty(cli: Callable[..., Any], home: Path, text: str) -> None:
+    (home / "memory.json").write_text(text, encoding="utf-8")
+    done = cli("import", "memory.json", "--yes")
+    assert done.code == 1
+    assert "memory.json is empty: there is nothing to import" in done.err
+    assert "--from" not in done.err
+
+
+@pytest.mark.covers("cli.import.plan")
+def test_a_folder_with_a_graph_file_leads_to_that_file(cli: Callable[..., Any], home: Path) -> None:
+    folder = home / "data"
+    folder.mkdir()
+    (folder / "memory.json").write_text(_GRAPH, encoding="utf-8")
+    done = cli("import", "data", "--yes")
+    assert done.code == 1
+    first = next(line for line in done.err.splitlines() if line.startswith("try:"))
+    assert str(folder / "memory.json") in first
+
+
+@pytest.mark.covers("cli.import.plan")
+def test_what_is_not_shown_is_counted_in_full(cli: Callable[..., Any], home: Path) -> None:
+    text = "# Rules\n\n" + "\n\n".join(f"## Rule {n}\n\nMind {n * 7}." for n in range(230))
+    (home / "CLAUDE.md").write_text(text, encoding="utf-8")
+    done = cli("import", "CLAUDE.md", "--dry-run")
+    assert "new        230" in done.out
+    assert "… and 225 more (the first 200 with --json)" in done.out
+    assert len(cli("import", "CLAUDE.md", "--dry-run", "--json").data["entries"]) == 200
+
+
+@pytest.mark.covers("cli.terminal.safe")
+@pytest.mark.skipif(os.name != "posix", reason="names that Windows does not allow")
+def test_a_files_name_cannot_drive_the_terminal(cli: Callable[..., Any], home: Path) -> None:
+    folder = home / "no\x1b[31mtes"
+    folder.mkdir()
+    (folder / "a\nimported everything.md").write_text("# A\n\nText.\n", encoding="utf-8")
+    done = cli("import", folder.name, "--yes")
+    assert "no\\x1b[31mtes" in done.out
+    assert "\x1b" not in done.out + done.err
+    assert "imported everything.md:1" not in [line.split("  ")[0] for line in done.out.splitlines()]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from schemory.cli.main import all_commands, main
-from schemory.cli.output import Output
+from schemory.cli.output import Output, Style
 from schemory.cli.progress import progress_bar
 
 
@@ -127,3 +127,15 @@ def test_long_work_shows_a_bar_only_to_a_person() -> None:
     with progress_bar(Output(stdout=io.StringIO(), stderr=unseen)) as show:
         show(1, None, "reading")
     assert unseen.getvalue() == ""
+
+
+@pytest.mark.covers("cli.terminal.safe")
+@pytest.mark.parametrize("colour", [True, False])
+def test_a_line_keeps_our_colours_and_shows_every_other_control_character(
+    colour: bool,  # noqa: FBT001 (a case)
+) -> None:
+    stdout = io.StringIO()
+    out = Output(stdout=stdout, stderr=io.StringIO(), colour=colour, is_terminal=True)
+    out.line(f"{out.style('made', Style.BOLD)} a\x1b[2Jb\x1b]0;c\x07 \u202ed")
+    made = "\x1b[1mmade\x1b[0m" if colour else "made"
+    assert stdout.getvalue() == made + r" a\x1b[2Jb\x1b]0;c\x07 \u202ed" + "\n"

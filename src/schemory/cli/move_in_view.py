@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from schemory.cli.output import Output, Style, count_of
+from schemory.cli.output import Output, Style, count_of, one_line
 from schemory.model.jsonvalue import Json
 
 if TYPE_CHECKING:
@@ -58,20 +58,20 @@ def _facts(counts: "Counts") -> dict[str, str]:
 
 def _show_evidence(moved: "Moved", out: Output) -> None:
     for sample in moved.samples[:_SHOWN]:
-        where = out.style(str(sample.place), Style.CYAN)
-        place = f"{sample.scope} / {sample.topic}"
-        out.line(
-            f"  {where}  {out.style(sample.title, Style.BOLD)}  ({out.style(place, Style.DIM)})"
-        )
-    _more(len(moved.samples), out)
+        where = out.style(one_line(str(sample.place)), Style.CYAN)
+        title = out.style(one_line(sample.title), Style.BOLD)
+        place = out.style(one_line(f"{sample.scope} / {sample.topic}"), Style.DIM)
+        out.line(f"  {where}  {title}  ({place})")
+    counts = [part.counts for part in moved.parts]
+    _more(len(moved.samples), sum(each.new for each in counts), out)
     _show_places("not taken", moved.refused, moved.refused_count, out, Style.RED)
-    _show_places("credential", moved.secrets, len(moved.secrets), out, Style.RED)
+    _show_places("credential", moved.secrets, None, out, Style.RED)
     _show_twins("twice", moved.duplicates, out)
     _show_twins("nearly the same", moved.near, out)
     _show_twins("changed here and there; left alone", moved.edited_here, out)
     _show_twins("no longer in the source; left alone", moved.gone, out)
     _show_places("no substance", moved.junk_places, sum(moved.junk.values()), out, Style.DIM)
-    _show_places("unresolved link", moved.unresolved, len(moved.unresolved), out, Style.YELLOW)
+    _show_places("unresolved link", moved.unresolved, None, out, Style.YELLOW)
     for what, count in _sorted(moved.removed):
         out.line(f"removed: {out.style(what, Style.DIM)}: {count:,}")
     for what, count in _sorted(moved.skipped):
@@ -81,14 +81,13 @@ def _show_evidence(moved: "Moved", out: Output) -> None:
 
 
 def _show_places(
-    title: str, places: "tuple[Evidence, ...]", count: int, out: Output, style: Style
+    title: str, places: "tuple[Evidence, ...]", count: int | None, out: Output, style: Style
 ) -> None:
     for each in places[:_SHOWN]:
         label = out.style(f"{title}:", style)
-        out.line(
-            f"{label} {out.style(str(each.place), Style.CYAN)} {out.style(each.what, Style.DIM)}"
-        )
-    _more(count, out)
+        place = out.style(one_line(str(each.place)), Style.CYAN)
+        out.line(f"{label} {place} {out.style(one_line(each.what), Style.DIM)}")
+    _more(len(places), count, out)
 
 
 def _show_twins(title: str, twins: "tuple[Twin, ...]", out: Output) -> None:
@@ -97,13 +96,20 @@ def _show_twins(title: str, twins: "tuple[Twin, ...]", out: Output) -> None:
         where = f" ({twin.where})" if twin.where else ""
         label = out.style(f"{title}:", Style.YELLOW)
         told = out.style(f"{share}{twin.entry_id}{where}", Style.DIM)
-        out.line(f"{label} {out.style(str(twin.place), Style.CYAN)} {told}")
-    _more(len(twins), out)
+        out.line(f"{label} {out.style(one_line(str(twin.place)), Style.CYAN)} {told}")
+    _more(len(twins), None, out)
 
 
-def _more(count: int, out: Output) -> None:
-    if count > _SHOWN:
-        out.line(out.style(f"  … and {count - _SHOWN:,} more (all with --json)", Style.DIM))
+def _more(kept: int, count: int | None, out: Output) -> None:
+    """Tell how many there are beside those shown; None: only those are known that were kept."""
+    from schemory.transfer.foreign.draft import MOST_TOLD  # noqa: PLC0415 (after an import only)
+
+    least = "at least " if count is None and kept >= MOST_TOLD else ""
+    total = kept if count is None else count
+    if total > _SHOWN:
+        which = "all" if total == kept and not least else f"the first {kept:,}"
+        told = f"  … and {least}{total - _SHOWN:,} more ({which} with --json)"
+        out.line(out.style(told, Style.DIM))
 
 
 def _show_end(moved: "Moved", out: Output) -> None:

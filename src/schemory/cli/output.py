@@ -1,6 +1,7 @@
 """What a command prints: tables and text for people, JSON for programs, pipes unharmed."""
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -26,6 +27,10 @@ class Style(StrEnum):
     CYAN = "36"
 
 
+_STYLED = re.compile(rf"(\x1b\[(?:0|{'|'.join(Style)})m)")
+"""What `Output.style` puts around a text."""
+
+
 @dataclass(slots=True)
 class Output:
     """Where a command writes, and for whom.
@@ -48,6 +53,13 @@ class Output:
 
     def line(self, text: str = "") -> None:
         """Print a line; invisible characters in it are shown, styles from `style` are kept."""
+        if self.colour:
+            text = "".join(
+                part if is_style % 2 else visible(part)
+                for is_style, part in enumerate(_STYLED.split(text))
+            )
+        else:
+            text = visible(text)
         self.stdout.write(text + "\n")
 
     def note(self, text: str) -> None:

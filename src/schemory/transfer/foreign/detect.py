@@ -30,6 +30,7 @@ _ZIP: Final = b"PK\x03\x04"
 _GZIP: Final = b"\x1f\x8b"
 _HEAD: Final = 64 * 1024
 _LOOKED_AT: Final = 60
+_GRAPH_FILES: Final = ("memory.json", "memory.jsonl")
 _FEWEST_BANK: Final = 2
 _RELATION: Final = re.compile(r"^\s*[-*+] [^\[\]\n]{0,60}\[\[[^\]\n]+\]\]", re.MULTILINE)
 _OBSERVATION: Final = re.compile(r"^\s*[-*+] \[[^\[\]()xX ][^\[\]()]*\] \S", re.MULTILINE)
@@ -251,9 +252,22 @@ def _text(head: bytes) -> str:
     return clean(head.decode("utf-8-sig", "replace")).text
 
 
+def _is_empty(path: Path) -> bool:
+    try:
+        return path.is_file() and path.stat().st_size <= _HEAD and not path.read_bytes().strip()
+    except OSError:
+        return False  # what cannot be read is not known to be empty
+
+
 def _unknown(root: Root) -> InvalidParamError:
+    if _is_empty(root.path):
+        empty = f"{root.path} is empty: there is nothing to import"
+        gap = Problem(code=InvalidParamError.code, path="PATH", message=empty)
+        return InvalidParamError(empty, problems=[gap])
     what = "folder" if root.path.is_dir() else "file"
     message = f"{root.path} is no {what} that is known here"
     problem = Problem(code=InvalidParamError.code, path="PATH", message=message)
+    graphs = [root.path / name for name in _GRAPH_FILES if (root.path / name).is_file()]
+    hints = [f"{file} looks like a graph: name that file as PATH" for file in graphs]
     kinds = [f"--from {kind.value}: {summary}" for kind, summary in SUMMARIES.items()]
-    return InvalidParamError(message, problems=[problem], suggestions=kinds)
+    return InvalidParamError(message, problems=[problem], suggestions=[*hints, *kinds])
