@@ -36,7 +36,7 @@ def make_missing(work: Work, ref: ProjectRef) -> None:
     is missing is told with the hits.
     """
     vectors = work.vectors
-    if vectors is None or vectors.works_in_background:
+    if vectors is None or vectors.worker is not None:
         return
     place = work.place(ref)
     with suppress(SchemoryError):

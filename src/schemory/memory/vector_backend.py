@@ -46,8 +46,25 @@ class Embedded(NamedTuple):
     left: bool
 
 
+class Worker(Protocol):
+    """Makes vectors in the background."""
+
+    def start(self) -> None:
+        """Begin with what an earlier run left; called whenever the memory is used."""
+        ...
+
+    def look_at(self, project_id: str) -> None:
+        """Look for entries of a project that have no vector; called after each write."""
+        ...
+
+
 class VectorBackend(Protocol):
     """Makes vectors of entries, keeps them in the store, and finds the nearest to a query."""
+
+    @property
+    def worker(self) -> Worker | None:
+        """What makes vectors without being asked; None = searches make what is missing."""
+        ...
 
     @property
     def name(self) -> str:
@@ -94,19 +111,6 @@ class VectorBackend(Protocol):
 
     def catch_up(self, project_id: str, *, seconds: float) -> Embedded:
         """Make vectors that are missing, for so long at most."""
-        ...
-
-    @property
-    def works_in_background(self) -> bool:
-        """Whether vectors are made without being asked for."""
-        ...
-
-    def changed(self, project_id: str) -> None:
-        """Hear that a project was written to."""
-        ...
-
-    def used(self) -> None:
-        """Hear that the memory is used, so that vectors may be made in the background."""
         ...
 
     def close(self) -> None:

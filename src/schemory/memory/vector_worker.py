@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from schemory.errors import SchemoryError
+from schemory.errors import SchemoryError, UnsupportedError
 from schemory.storage.lone_turn import lone_turn
 from schemory.storage.memory_protocols import MemoryStore
 
@@ -84,6 +84,10 @@ class VectorWorker:
                         project_id, seconds=float("inf"), is_stopped=self._stopped.is_set
                     )
                     done.add(project_id)
+            except UnsupportedError as error:
+                self.trouble = error.message
+                self._stopped.set()  # no model: nothing can be made in this run
+                return True
             except SchemoryError as error:
                 self.trouble = error.message
                 with self._guard:

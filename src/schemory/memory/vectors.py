@@ -46,6 +46,9 @@ class Vectors:
         lock_file: Held while vectors are made in the background, so that of several programs one
             does; None = a store in memory.
         in_background: Whether a thread makes vectors; else searches do, for a moment each.
+
+    Attributes:
+        worker: The thread, if there is one.
     """
 
     def __init__(
@@ -62,17 +65,12 @@ class Vectors:
         self._model: EmbeddingModel | None = None
         self._broken: str | None = None
         self._query = lru_cache(maxsize=_QUERIES_KEPT)(self._embed_query)
-        self._worker = VectorWorker(self, store, lock_file) if in_background else None
+        self.worker = VectorWorker(self, store, lock_file) if in_background else None
 
     @property
     def name(self) -> str:
         """Which backend it is."""
         return self._choice.backend
-
-    @property
-    def works_in_background(self) -> bool:
-        """Whether a thread makes the vectors."""
-        return self._worker is not None
 
     def init(self) -> None:
         """Load the model, unless it is loaded.
@@ -204,7 +202,7 @@ class Vectors:
         backend, fault, model = self._choice.backend, self._fault, self._model
         if fault is not None:
             return VectorHealth(backend=backend, state="unavailable", detail=fault)
-        trouble = self._worker.trouble if self._worker else None
+        trouble = self.worker.trouble if self.worker else None
         if model is None:
             told = self._choice.model
             return VectorHealth(backend=backend, state="not_loaded", model=told, detail=trouble)
@@ -215,20 +213,10 @@ class Vectors:
         model = self._model.model if self._model else self._choice.model
         return None if model is None else reader.count_vectors(model)
 
-    def changed(self, project_id: str) -> None:
-        """Hear that a project was written to."""
-        if self._worker is not None and self._fault is None:
-            self._worker.look_at(project_id)
-
-    def used(self) -> None:
-        """Hear that the memory is used: the thread starts, and makes what an earlier run left."""
-        if self._worker is not None and self._fault is None:
-            self._worker.start()
-
     def close(self) -> None:
         """End the thread; what it had not finished is made by the next run."""
-        if self._worker is not None:
-            self._worker.stop()
+        if self.worker is not None:
+            self.worker.stop()
 
 
 def embedded_text(text: TextWithoutVector) -> str:

@@ -50,6 +50,7 @@ class Work:
         self.now = now
         self.ids = ids
         self.vectors = vectors
+        self._worker = vectors.worker if vectors else None
         self._rules = project_rules(settings)
 
     def place(self, ref: ProjectRef) -> Place:
@@ -60,8 +61,8 @@ class Work:
     def reading(self, ref: ProjectRef) -> Generator[Reading]:
         """Open a snapshot of the project that `ref` means; nothing is created."""
         place = self.place(ref)
-        if self.vectors is not None:
-            self.vectors.used()
+        if self._worker is not None:
+            self._worker.start()
         with naming(place), self.store.read_memory(place.id) as reader:
             moved = moved_warning(place, reader.find_project())
             yield Reading(place, reader, [*place.warnings, *moved])
@@ -76,8 +77,8 @@ class Work:
             record.place = self.place(ref)
             with naming(record.place):
                 yield record
-            if self.vectors is not None:
-                self.vectors.changed(record.place.id)
+            if self._worker is not None:
+                self._worker.look_at(record.place.id)
         except SchemoryError as error:
             record.refuse(error)
             raise
