@@ -41,3 +41,14 @@ def test_a_moment_that_is_none_is_told_by_its_flag(cli: "Runner") -> None:
         told = cli(*line)
         assert told.code == 2
         assert "is not a whole number from 0" in told.err
+
+
+@pytest.mark.covers("cli.memory.hints")
+def test_a_warning_names_flags_and_commands_as_well(cli: "Runner") -> None:
+    entry_id = cli("add", "A walrus.", "--scope", "a", "--topic", "t").out.split()[1]
+    again = cli("add", "A walrus.", "--scope", "b", "--topic", "t")
+    assert "`schemory edit` changes it, --no-dedupe writes a second entry" in again.err
+    cli("archive", entry_id)
+    assert "--archived takes it in" in cli("export", "notes.json").err
+    edited = cli("edit", entry_id, "--title", "Tusks")
+    assert "`schemory restore` makes it active again" in edited.err

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from schemory.cli.command import Request
-from schemory.cli.memory_hints import advise_for_shell
+from schemory.cli.memory_hints import advise_for_shell, shell_hint
 from schemory.cli.output import Output, Style
 from schemory.errors import SchemoryError, UsageError
 from schemory.model.author import Author
@@ -111,7 +111,7 @@ def told(run: Callable[[Request], int]) -> Callable[[Request], int]:
 def show_warnings(answer: Answer, out: Output) -> None:
     """Print an answer's warnings on stderr, beside the result."""
     for warning in answer.get("warnings", ()):
-        out.note(f"warning: {warning}")
+        out.note(f"warning: {shell_hint(warning)}")
 
 
 def show(request: Request, answer: Answer, view: Callable[[Answer, Output], None]) -> None:

@@ -12,6 +12,9 @@ _FLAGS: Final = {
     "allow_secret=true": "--allow-secret",
     "overwrite=true": "--overwrite",
     "dedupe=false": "--no-dedupe",
+    "include_archived=true": "--archived",
+    "include_invalidated=true": "--invalidated",
+    "include_superseded=true": "--superseded",
     "on_conflict=merge": "--on-conflict merge",
     "mode=cross_project": "--all-projects",
 }
@@ -21,6 +24,8 @@ _COMMANDS: Final = {
     "memory_read_entry": "show",
     "memory_update_entry": "edit",
     "memory_invalidate_entry": "invalidate",
+    "memory_restore_entry": "restore",
+    "memory_rebuild_index": "doctor --fix",
     "memory_delete_entry": "delete",
     "memory_list_entry_links": "link",
     "memory_unlink_entries": "link --remove",

@@ -85,8 +85,13 @@ def _run_add(request: Request) -> int:
 
 
 def _add(memory: Desk, fields: Mapping[str, Any]) -> Answer:
-    if not fields.get("topic") or not str(fields.get("content") or "").strip():
-        raise UsageError("an entry needs a content and a --topic; nothing was stored")
+    needs = {
+        "a content": str(fields.get("content") or "").strip(),
+        "a topic (--topic)": fields.get("topic"),
+    }
+    missing = " and ".join(name for name, value in needs.items() if not value)
+    if missing:
+        raise UsageError(f"an entry needs {missing}; nothing was stored")
     return memory.call("memory_add_entry", fields)
 
 
@@ -105,8 +110,11 @@ def _require_person(request: Request) -> None:
 
 def _edit_and(entry: Mapping[str, Any], store: Callable[[dict[str, Any]], Answer]) -> Answer:
     """Have a person edit an entry and store it; a text that is refused is not lost."""
-    ends_a_line = str(entry.get("content", "")).endswith("\n")
-    text, file = edited(draft_of(entry), ends_a_line=ends_a_line)
+    draft = draft_of(entry)
+    text, file = edited(draft, ends_a_line=str(entry.get("content", "")).endswith("\n"))
+    if text == draft:
+        file.unlink()  # Or each look at an entry would leave a copy of it behind.
+        raise UsageError("nothing was changed")
     try:
         answer = store(fields_of(text))
     except SchemoryError as error:
