@@ -182,6 +182,40 @@ def test_what_is_safe_to_mend_is_named_then_mended_then_gone(
     assert doctor(run_cli, home) == (0, {})
 
 
+def make_foreign(path: Path) -> None:
+    with closing(apsw.Connection(str(path))) as db:
+        db.execute("CREATE TABLE theirs (word TEXT)")
+    path.chmod(0o644)
+
+
+NOT_OURS: dict[str, Callable[[Path], object]] = {
+    "a folder": lambda path: path.mkdir(mode=0o755),
+    "another program's database": make_foreign,
+    "a text": lambda path: path.write_text("dear diary"),
+}
+if os.name == "posix":
+    NOT_OURS["a pipe"] = lambda path: os.mkfifo(path, 0o644)
+
+
+@pytest.mark.covers("setup.doctor.foreign")
+@pytest.mark.parametrize("case", NOT_OURS)
+def test_what_is_not_ours_is_named_and_nothing_about_it_is_changed(
+    case: str, tmp_path: Path, run_cli: Cli
+) -> None:
+    thing = tmp_path / "thing"
+    NOT_OURS[case](thing)
+    beside = tmp_path / ".thing.999999-0.tmp"  # as our half-written files are called
+    beside.write_text("theirs")
+    mode = thing.stat().st_mode
+    code, findings = doctor(run_cli, tmp_path, "--fix", "--db", str(thing))
+    assert (code, list(findings)) == (3, ["store.unusable"])
+    assert "restore" not in findings["store.unusable"]["nextStep"]
+    assert thing.stat().st_mode == mode
+    assert beside.exists()
+    code, printed = run_cli(tmp_path, "status", "--db", str(thing))
+    assert (code, "internal error" in printed) == (3, False)
+
+
 KEEPS_LOCK = """
 import fcntl, os, sys
 file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT, 0o600)

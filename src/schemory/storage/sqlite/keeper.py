@@ -93,6 +93,7 @@ class SqliteKeeper:
         findings: list[Finding] = []
         is_current = False
         try:
+            refuse_foreign_file(self._path)  # then nothing around it is ours to judge or to mend
             findings += self._surroundings()
             facts["fileBytes"] = self._path.stat().st_size
             with self._connected() as db:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import apsw
 
-from schemory.errors import StoreCorruptError
+from schemory.errors import StoreCorruptError, StoreError
 from schemory.model.frozen import dataclass
 from schemory.model.moment import Clock, moment_text
 
@@ -141,7 +141,13 @@ def refuse_foreign_file(path: Path) -> None:
 
     Raises:
         StoreCorruptError: It is another program's; says which and what to do, where known.
+        StoreError: It is a folder, a pipe or a device.
     """
+    if path.exists() and not path.is_file():  # reading a pipe would wait for a writer
+        raise StoreError(
+            f"The store cannot be opened (no regular file): {path}",
+            suggestions=["Name a file with --db or MEMORY_DB_PATH."],
+        )
     with path.open("rb") as file:
         header = file.read(100)
     if not header:
@@ -168,8 +174,10 @@ def _foreign_error(path: Path) -> StoreCorruptError:
             f"This is a database of the TypeScript memory-node server; it was left untouched: "
             f"{path}",
             suggestions=[
-                f"Move in, to a store beside it: `schemory import --db {beside} "
-                f"--from memory-node {shlex.quote(str(path))}`.",
+                (
+                    f"Move in, to a store beside it: `schemory import --db {beside} "
+                    f"--from memory-node {shlex.quote(str(path))}`."
+                ),
                 f"Then name that store: --db {beside}, or MEMORY_DB_PATH={beside}.",
             ],
         )
