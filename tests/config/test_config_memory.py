@@ -99,6 +99,8 @@ def test_a_working_folders_env_counts_for_project_keys_only(load: Load, tmp_path
     told = " ".join(settings.warnings)
     assert all(key in told for key in ("MEMORY_DB_PATH", "MEMORY_ALLOWED_ROOTS", "MEMORY_TOOLSET"))
     assert "stolen" not in told
+    assert "in the server folder's .env" in told
+    assert "project's" not in told
 
 
 @pytest.mark.covers("config.memory.unknown")

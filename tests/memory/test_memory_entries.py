@@ -103,6 +103,7 @@ def test_a_text_of_exactly_the_limit_is_stored_and_one_character_more_is_refused
     (problem,) = refused.value.problems
     assert problem.path == f"$.{field}"
     assert f"MEMORY_MAX_{field.upper()}_CHARS" in problem.message
+    assert problem.suggestion == f"Shorten {field}."  # only a content can be split
 
 
 @pytest.mark.covers("memory.limits.configured")

@@ -49,6 +49,14 @@ def test_invalidating_again_changes_nothing(
     assert (again.previous_status, again.changed) == (Status.INVALIDATED, False)
     assert again.entry == first.entry
     assert notes.read(entry.id).entry == first.entry
+    (told,) = again.warnings
+    assert "the earlier reason stays" in told
+    for reason in (None, "Once."):
+        assert notes.memory.invalidate_entry(notes.ref, entry.id, reason=reason).warnings == ()
+    other = notes.entry("Retired without a word.")
+    notes.memory.invalidate_entry(notes.ref, other.id)
+    (told,) = notes.memory.invalidate_entry(notes.ref, other.id, reason="Late.").warnings
+    assert "no reason was given then" in told
 
 
 @pytest.mark.covers("memory.reason")

@@ -171,3 +171,15 @@ def test_an_update_warns_of_a_twin_and_of_a_retired_entry(notes: "Notes") -> Non
     told = notes.update(second.id, title="T")
     assert told.entry.status is Status.ARCHIVED
     assert any("archived" in warning for warning in told.warnings)
+
+
+@pytest.mark.covers("memory.update.warnings")
+def test_an_update_of_a_superseded_entry_advises_nothing_that_would_be_refused(
+    notes: "Notes",
+) -> None:
+    old, new = notes.entry("Old."), notes.entry("New.")
+    notes.link(new, "supersedes", old)
+    (told,) = notes.update(old.id, title="T").warnings
+    assert "superseded" in told
+    assert "restore" not in told
+    assert "memory_list_entry_links" in told

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 _SHOWN_ROWS = 50
 _STEP = 1_000
 _INCLUDED = ("archived", "invalidated", "superseded")
-_FORMAT_BY_ENDING = {".zip": "zip", ".jsonl": "jsonl"}
 
 
 def _configure_export(parser: argparse.ArgumentParser) -> None:
@@ -45,10 +44,9 @@ def _configure_export(parser: argparse.ArgumentParser) -> None:
 
 def _run_export(request: Request) -> int:
     args = request.args
-    ending = Path(args.file).suffix.lower()
     arguments = {
         "save_path": _path(args.file),
-        "format": args.format or _FORMAT_BY_ENDING.get(ending, FORMATS[0]),
+        "format": args.format,
         "overwrite": args.overwrite,
         **{f"include_{status}": args.all or getattr(args, status) for status in _INCLUDED},
     }

@@ -16,7 +16,7 @@ from schemory.memory.settings import Limits, MemorySettings
 def memory_settings(settings: Settings) -> MemorySettings:
     """Return what holds for every call of the memory in this run."""
     values = settings.memory
-    env = read_project_env(settings.working_folder)
+    env = read_project_env(settings.working_folder, whose="the server folder's")
     scope = str(values["MEMORY_SCOPE_DEFAULT"])
     return MemorySettings(
         limits=Limits.of(values),

@@ -53,28 +53,32 @@ class ProjectEnv:
     warnings: tuple[str, ...] = ()
 
 
-def read_project_env(folder: Path) -> ProjectEnv:
-    """Return the project-domain settings of the `.env` in `folder`; empty when there is none."""
+def read_project_env(folder: Path, *, whose: str = "the project's") -> ProjectEnv:
+    """Return the project-domain settings of the `.env` in `folder`; empty when there is none.
+
+    `whose` it is, warnings say.
+    """
     try:
         text = read_small_text(folder / FILE_NAME, _MAX_FILE_BYTES)
     except UnreadableFileError as fault:
-        return ProjectEnv(warnings=(f"The project's .env {fault} and is not used.",))
-    return parse_project_env(text or "")
+        owner = whose[0].upper() + whose[1:]
+        return ProjectEnv(warnings=(f"{owner} .env {fault} and is not used.",))
+    return parse_project_env(text or "", whose=whose)
 
 
-def parse_project_env(text: str) -> ProjectEnv:
+def parse_project_env(text: str, *, whose: str = "the project's") -> ProjectEnv:
     """Return the project-domain settings of a `.env`'s text; the last line of a key wins."""
     values: dict[str, str] = {}
     warnings: list[str] = []
     for setting in parse_settings(text):
         if setting.key not in PROJECT_KEYS:
             warnings.append(
-                f"{setting.key} in the project's .env is not taken from there; "
+                f"{setting.key} in {whose} .env is not taken from there; "
                 "set it in the server's own environment or flags."
             )
         elif setting.value is None:
             warnings.append(
-                f"{setting.key} in the project's .env is ignored: line {setting.line} "
+                f"{setting.key} in {whose} .env is ignored: line {setting.line} "
                 "has an open quote or text behind the closing one."
             )
         elif setting.value:

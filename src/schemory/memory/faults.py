@@ -113,8 +113,14 @@ def over_limit(field: str, actual: int, limit: int, unit: str, setting: str = ""
         code=LimitExceededError.code,
         path=f"$.{field}",
         message=f"{field} has {actual} {unit}, at most {limit} are allowed{where}",
-        suggestion=f"Shorten {field}, or split it over several entries.",
+        suggestion=_shorter(field),
     )
+
+
+def _shorter(field: str) -> str:
+    if field == "content":
+        return "Shorten content, or split it over several entries."
+    return "Give fewer tags." if field == "tags" else f"Shorten {field}."
 
 
 def one_of(field: str, given: str, allowed: Sequence[str]) -> Problem:

@@ -47,6 +47,9 @@ def invalidate_entry(
                 invalidation_reason=checked.values["reason"],
             )
             result = _changed(record, tx, before, after)
+            reasons = before.invalidation_reason, after.invalidation_reason
+            if not result.changed and reasons[1] not in (None, reasons[0]):
+                record.warn(_reason_ignored(reasons[0]))
     return replace(result, warnings=record.warnings)
 
 
@@ -122,6 +125,12 @@ def _changed(record: Record, tx: MemoryTransaction, before: Entry, after: Entry)
         previous_status=before.status,
         changed=changed,
     )
+
+
+def _reason_ignored(earlier: str | None) -> str:
+    stays = "no reason was given then" if earlier is None else "the earlier reason stays"
+    hint = "memory_restore_entry, then memory_invalidate_entry, stores another one."
+    return f"The entry was invalidated already and {stays}; {hint}"
 
 
 def _require_no_superseder(tx: MemoryTransaction, entry: Entry) -> None:

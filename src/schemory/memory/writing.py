@@ -98,7 +98,9 @@ def update_entry(work: Work, ref: ProjectRef, update: EntryUpdate, by: Author) -
                 record.warn(*_same_content(tx.find_by_sha(entry.content_sha256), entry.id))
     if not changed:
         record.warn("The entry had all these values already; nothing was written.")
-    if entry.status is not Status.ACTIVE:
+    if entry.status is Status.SUPERSEDED:
+        record.warn("The entry is superseded; memory_list_entry_links shows what replaces it.")
+    elif entry.status is not Status.ACTIVE:
         record.warn(f"The entry is {entry.status}; memory_restore_entry makes it active again.")
     record.warn(*map(similar.twin_warning, twins))
     return EntryUpdated(

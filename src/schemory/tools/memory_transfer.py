@@ -1,6 +1,7 @@
 """`memory_export_project` and `memory_import_project`: a project's memory to and from a file."""
 
-from typing import TYPE_CHECKING
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Final
 
 from schemory.model.jsonvalue import Json
 from schemory.tools.fitting import counted
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from schemory.transfer.memory.options import ExportReport, ImportReport
 
 
+_FORMAT_BY_ENDING: Final = {".zip": "zip", ".jsonl": "jsonl"}
+
+
 def export_project(bench: MemoryBench, call: Call) -> Reply:
     """Write a project's memory to a file."""
     from schemory.transfer.memory.export import (  # noqa: PLC0415 (only for transfers)
@@ -25,20 +29,31 @@ def export_project(bench: MemoryBench, call: Call) -> Reply:
         ExportOptions,
     )
 
+    save_path = text_of(call, "save_path")
     options = ExportOptions(
-        format=ExportFormat(str(call.arguments.get("format", FORMATS[0]))),
+        format=ExportFormat(str(call.arguments.get("format") or _format_of(save_path))),
         **{key: flag_of(call, key) for key in (*INCLUDED, "overwrite")},
     )
     report = export_project(
         bench.memory,
         ref_of(call),
-        text_of(call, "save_path"),
+        save_path,
         options,
         by=author_of(call),
         progress=call.progress,
         is_cancelled=call.is_cancelled,
     )
     return _export_reply(report)
+
+
+def _format_of(save_path: str) -> str:
+    """Return the format that a file's ending names, the first where it names none.
+
+    >>> _format_of("notes.ZIP"), _format_of("a.jsonl/notes"), _format_of(".zip")
+    ('zip', 'json', 'json')
+    """
+    ending = PurePath(save_path).suffix.lower()
+    return _FORMAT_BY_ENDING.get(ending, FORMATS[0])
 
 
 def _export_reply(report: "ExportReport") -> Reply:

@@ -253,6 +253,16 @@ def test_a_project_goes_out_to_a_file_and_comes_back(desk: "MemoryDesk", tmp_pat
     assert desk.found() == [entry_id]
 
 
+@pytest.mark.covers("tools.memory.transfer")
+def test_an_export_has_the_format_that_its_name_says(desk: "MemoryDesk", tmp_path: Path) -> None:
+    desk.project = {"project_path": str(tmp_path)}
+    desk.add("kept")
+    for name, expected in (("m.zip", "zip"), ("m.JSONL", "jsonl"), ("m.txt", "json")):
+        assert desk.ok("export_project", save_path=name)["format"] == expected
+    assert (tmp_path / "m.zip").read_bytes().startswith(b"PK")
+    assert desk.ok("export_project", save_path="n.zip", format="json")["format"] == "json"
+
+
 @pytest.mark.covers("tools.memory.update_null")
 def test_null_clears_an_optional_field_and_no_required_one(desk: "MemoryDesk") -> None:
     entry_id = desk.add("c", title="T", summary="S", tags=["a"], confidence=0.5)
