@@ -1,5 +1,6 @@
 """Looking after a graph file: what is wrong on which line, a verified copy, the way back."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -148,3 +149,27 @@ def test_a_graph_file_has_nothing_to_vacuum_or_migrate(keeper: JsonlKeeper) -> N
     for verb in (keeper.vacuum, keeper.migrate):
         with pytest.raises(UnsupportedError):
             verb()
+
+
+@pytest.mark.covers("storage.graph-file.regular")
+@pytest.mark.skipif(os.name != "posix", reason="pipes and devices as POSIX has them")
+@pytest.mark.parametrize("kind", ["folder", "pipe", "device"])
+def test_what_is_no_file_is_refused_at_once_and_holds_nothing(
+    kind: str,
+    path: Path,
+    keeper: JsonlKeeper,
+    open_file: Callable[[], JsonlStore],
+) -> None:
+    path.parent.mkdir()
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(os.devnull)
+    with pytest.raises(StoreError, match="is no regular file"):
+        open_file()
+    assert found(keeper)["store.unusable"].severity is Severity.FATAL
+    with pytest.raises(StoreError, match="is no regular file"):
+        keeper.backup(path.with_name("copy.jsonl"))
+    assert [each.name for each in path.parent.iterdir()] == [path.name]

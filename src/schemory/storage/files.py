@@ -2,14 +2,13 @@
 
 import contextlib
 import errno
-import glob
 import os
 import re
 import stat
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO
 
 from schemory.errors import StoreError, StoreFullError, StoreReadonlyError
 
@@ -56,6 +55,16 @@ def replace_file(
         raise file_error(error, path) from error
 
 
+def refuse_odd_file(path: Path) -> None:
+    """Refuse a folder, a pipe or a device where a file is kept; a missing one is fine.
+
+    Raises:
+        StoreError: It is none that can hold anything, or one whose reading would never end.
+    """
+    if not path.is_file() and path.exists():
+        raise StoreError(f"{path} is no regular file", suggestions=["Name a file."])
+
+
 def _write_and_replace(
     target: Path,
     chunks: Iterable[bytes],
@@ -95,22 +104,25 @@ def temporary_name(target: Path) -> Path:
     return target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.tmp")
 
 
+def _leftovers(target: Path) -> Iterator[Path]:
+    import glob  # noqa: PLC0415 (only for those who replace files)
+
+    return target.parent.glob(f".{glob.escape(target.name)}.*.tmp")
+
+
 def remove_leftovers(target: Path) -> None:
     """Remove what killed writers left; only while no other process writes `target`."""
-    for left in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
+    for left in _leftovers(target):
         left.unlink(missing_ok=True)
 
 
 def _remove_abandoned(target: Path) -> None:
     """Remove what killed writers of `target` left: their process is gone, and nobody holds it."""
-    for left in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
-        writer = _WRITER.search(left.name)
+    for left in _leftovers(target):
+        writer = re.search(r"\.([0-9]{1,9})-[0-9]+\.tmp$", left.name)
         if writer is not None and not _is_alive(int(writer[1])) and not _is_held(left):
             with contextlib.suppress(OSError):  # somebody else removed it, or may and we may not
                 left.unlink()
-
-
-_WRITER: Final = re.compile(r"\.([0-9]{1,9})-[0-9]+\.tmp$")
 
 
 def _is_alive(process: int) -> bool:

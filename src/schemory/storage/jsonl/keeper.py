@@ -17,7 +17,13 @@ from schemory.model.edge import Edge
 from schemory.model.jsonvalue import Json
 from schemory.model.lines.records import Fault, FaultKind
 from schemory.model.moment import Clock
-from schemory.storage.files import PRIVATE_MODE, file_error, replace_file, temporary_name
+from schemory.storage.files import (
+    PRIVATE_MODE,
+    file_error,
+    refuse_odd_file,
+    replace_file,
+    temporary_name,
+)
 from schemory.storage.jsonl.document import Document
 from schemory.storage.jsonl.reading import Contents, read_document
 from schemory.storage.jsonl.sync import Wanted, wanted
@@ -85,6 +91,7 @@ class JsonlKeeper:
         return Inspection(exists=True, is_current=True, facts=facts, findings=tuple(findings))
 
     def _read(self, path: Path) -> tuple[bytes, Document, Contents]:
+        refuse_odd_file(path)
         try:
             data = path.read_bytes()
         except OSError as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from schemory.model.frozen import dataclass
-from schemory.storage.files import file_error
+from schemory.storage.files import file_error, refuse_odd_file
 
 _SETTLE_TRIES: Final = 10
 _SETTLE_SECONDS: Final = 0.03
@@ -97,6 +97,7 @@ def _looks_half_written(state: FileState, known: FileState) -> bool:
 
 
 def _read(path: Path) -> tuple[bytes, FileState]:
+    refuse_odd_file(path)
     try:
         with path.open("rb") as file:
             data = file.read()
