@@ -30,7 +30,7 @@ def refuse(event, arguments):
 sys.addaudithook(refuse)
 from schemory.cli.main import run
 sys.argv[1:] = ["search", "--json", *sys.argv[1:]]
-run()
+sys.exit(run())
 """
 
 

@@ -128,14 +128,13 @@ exit codes: 0 done, 1 a finding (nothing found, a rule broken), 2 a command line
 not understood, 3 the store could not do it, 130 interrupted"""
 
 
-def run() -> None:
-    """Run the command line of this process and exit with its code."""
+def run() -> int:
+    """Run the command line of this process and return the code to exit with."""
     try:
-        code = _run_process()
+        return _run_process()
     except KeyboardInterrupt:  # between a command's end and the process's
         _forget_stdout()
-        code = INTERRUPTED
-    sys.exit(code)
+        return INTERRUPTED
 
 
 def _run_process() -> int:

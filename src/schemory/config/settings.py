@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -14,8 +15,12 @@ Raw: TypeAlias = str | tuple[str, ...]
 DEFAULT_SPACE = DEFAULT_PROJECT
 """The space of everything that was started without a project; shared by all of it."""
 
-_URL_PASSWORD = re.compile(r"(?<=://)([^/?#@:]*):([^/?#]*)@")
-_QUERY_PASSWORD = re.compile(r"([?&](?:password|passwd|pwd|sslpassword)=)[^&#]*", re.IGNORECASE)
+
+@cache  # compiled only for what may be a URL: most stores are files
+def _passwords() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what finds a password before the host, and one in the query."""
+    in_query = r"([?&](?:password|passwd|pwd|sslpassword)=)[^&#]*"
+    return re.compile(r"(?<=://)([^/?#@:]*):([^/?#]*)@"), re.compile(in_query, re.IGNORECASE)
 
 
 def mask_url(text: str) -> str:
@@ -24,7 +29,10 @@ def mask_url(text: str) -> str:
     >>> mask_url("postgresql://app:s3cret@db/prod?sslpassword=x")
     'postgresql://app:***@db/prod?sslpassword=***'
     """
-    return _QUERY_PASSWORD.sub(r"\1***", _URL_PASSWORD.sub(r"\1:***@", text))
+    if "://" not in text and "=" not in text:
+        return text
+    before_host, in_query = _passwords()
+    return in_query.sub(r"\1***", before_host.sub(r"\1:***@", text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

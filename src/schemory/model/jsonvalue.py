@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TypeAlias, TypeGuard
 
 from schemory.model.text import encodable
@@ -14,7 +15,6 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 _WRITTEN_OUT_BELOW = 1e21
 _MAX_SHOWN_KEY = 100
 _MAX_BITS = 1024
-_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 # One encoder for all: `json.dumps` would build one per call, which costs more than the encoding.
@@ -42,6 +42,11 @@ def plain_number(value: float) -> int | float:
     return int(value) if value == int(value) and abs(value) < _WRITTEN_OUT_BELOW else value
 
 
+@cache  # a start names no path
+def _plain_key() -> re.Pattern[str]:
+    return re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
 def child_path(path: str, key: str | int) -> str:
     """Return the JSON path of one member: dotted where the key is a plain word, a long one cut.
 
@@ -52,7 +57,7 @@ def child_path(path: str, key: str | int) -> str:
         return f"{path}[{key}]"
     if len(key) > _MAX_SHOWN_KEY:
         key = f"{key[:_MAX_SHOWN_KEY]}…"
-    if _PLAIN_KEY.fullmatch(key):
+    if _plain_key().fullmatch(key):
         return f"{path}.{key}"
     return f"{path}[{json.dumps(encodable(key), ensure_ascii=False)}]"
 

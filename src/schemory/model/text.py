@@ -2,11 +2,15 @@
 
 import re
 import unicodedata
+from functools import cache
 
 MAX_NAME_CHARS = 500
 """The longest node name, type or edge type, in code points."""
 
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
+
+@cache  # compiling takes as long as importing several modules, and a start checks no text
+def _forbidden() -> re.Pattern[str]:
+    return re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
 
 
 def nfc(text: str) -> str:
@@ -41,7 +45,7 @@ def twin_key(text: str) -> str:
 
 def text_fault(text: str) -> str | None:
     r"""Return why `text` cannot be stored, or None: no C0 control but \t \n \r, no surrogate."""
-    found = _FORBIDDEN.search(text)
+    found = _forbidden().search(text)
     if found is None:
         return None
     code = ord(found.group())

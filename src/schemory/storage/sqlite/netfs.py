@@ -85,6 +85,8 @@ def _parse_mount(line: str) -> tuple[str, str, str] | None:
 
 
 def _unescape(point: str) -> str:
+    if "\\" not in point:
+        return point
     for escape, character in ((r"\040", " "), (r"\011", "\t"), (r"\012", "\n"), (r"\134", "\\")):
         point = point.replace(escape, character)
     return point
