@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from schemory.cli.main import main
@@ -231,6 +232,24 @@ def test_the_status_tells_of_both_halves(notes: Callable[..., Any], home: Path) 
     assert told["graph"]["nodes"] == 0
     assert "1 active, 1 archived (pathhash:" in notes("status").out
     assert notes("status", "--graph-file", str(home / "g.jsonl"), "--json").data["memory"] is None
+
+
+@pytest.mark.covers("cli.memory.status.warnings")
+def test_the_status_tells_what_is_wrong_with_the_memory(
+    notes: Callable[..., Any], home: Path
+) -> None:
+    added(notes, "Known")
+    assert notes("status", "--json").data["memory"]["index"] == "sound"
+    database = apsw.Connection(str(home / ".mcp-servers" / "memory" / "memory.sqlite"))
+    database.execute("DROP TABLE memory_index_1")
+    database.close()
+    (home / ".env").write_text("MEMORY_DB_PATH=/elsewhere\n")
+    told = notes("status", "--json").data
+    assert told["memory"]["index"] == "damaged"
+    assert any("index is damaged or missing" in each for each in told["warnings"])
+    shown = notes("status").out
+    assert "`schemory doctor --fix` mends it" in shown
+    assert "MEMORY_DB_PATH in the project's .env is not taken from there" in shown
 
 
 class Terminal:

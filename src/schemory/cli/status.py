@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import schemory
 from schemory.cli.command import OK, Command, Request
+from schemory.cli.memory_hints import shell_hint
 from schemory.cli.output import Output, Style, count_of
 from schemory.config import DEFAULT_SPACE, Settings
 from schemory.errors import InvalidParamError, PathNotAllowedError
@@ -41,6 +42,7 @@ def status_of(app: "App") -> dict[str, Json]:
         counts = reader.count()
         last = reader.last_seq()
     price = app.toolbox.price()
+    memory, memory_warnings = _memory_of(app)
     return {
         "version": schemory.__version__,
         "python": sys.version.split()[0],
@@ -58,7 +60,7 @@ def status_of(app: "App") -> dict[str, Json]:
             "edgeTypes": dict(counts.edge_types),
             "transactions": last,
         },
-        "memory": _memory_of(app),
+        "memory": memory,
         "schemas": {
             "types": list(app.catalog.types()),
             "folders": [str(folder) for folder in settings.schema_folders],
@@ -73,27 +75,29 @@ def status_of(app: "App") -> dict[str, Json]:
             "toolsets": list(settings.toolsets),
         },
         "configFile": str(settings.config_file) if settings.config_file else None,
-        "warnings": list(app.warnings()),
+        "warnings": list(dict.fromkeys([*app.warnings(), *memory_warnings])),
     }
 
 
-def _memory_of(app: "App") -> dict[str, Json] | None:
-    """Return what the memory holds for the project that memory commands mean here, if any."""
+def _memory_of(app: "App") -> tuple[dict[str, Json] | None, tuple[str, ...]]:
+    """Return what the memory holds for the project that memory commands mean here, and warns of."""
     from schemory.memory.inputs import ProjectRef  # noqa: PLC0415 (not for help)
 
     settings = app.settings
     if settings.graph_file is not None:  # the memory would be in another file
-        return None
+        return None, ()
     folder = None if settings.project else str(settings.working_folder)
     try:
         status = app.memory.status(ProjectRef(project_path=folder))
     except (InvalidParamError, PathNotAllowedError):
-        return None  # here is no project that the memory may be used for
-    return {
+        return None, ()  # here is no project that the memory may be used for
+    facts: dict[str, Json] = {
         "project": status.project.id if status.project else None,
         "entries": status.entries,
         **{str(name): count for name, count in status.counts.items()},
+        "index": status.index.value,
     }
+    return facts, status.warnings
 
 
 def _project_of(settings: Settings) -> dict[str, Json]:
@@ -132,8 +136,8 @@ def _show(facts: Mapping[str, Json], out: Output) -> None:
     if facts["configFile"]:
         shown["config file"] = str(facts["configFile"])
     out.facts(shown)
-    for warning in _part(facts, "warnings"):
-        out.line(f"{out.style('warning:', Style.YELLOW)} {out.style(str(warning), Style.DIM)}")
+    for warning in map(shell_hint, _part(facts, "warnings")):
+        out.line(f"{out.style('warning:', Style.YELLOW)} {out.style(warning, Style.DIM)}")
 
 
 def _memory_line(memory: Json) -> dict[str, str]:

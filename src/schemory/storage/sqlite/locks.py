@@ -17,17 +17,16 @@ _LOCK_FIELDS = 8
 
 def patience(timeout_seconds: float) -> Callable[[int], bool]:
     """Return a busy handler for SQLite that waits in short random steps up to the time-out."""
-    waited = 0.0
+    ends = 0.0
 
     def wait(attempt: int) -> bool:
-        nonlocal waited
+        nonlocal ends
+        now = time.monotonic()  # what was slept is more than what was asked for
         if attempt == 0:
-            waited = 0.0
-        if waited >= timeout_seconds:
+            ends = now + timeout_seconds
+        if now >= ends:
             return False
-        step = jitter(_SHORTEST_WAIT, _LONGEST_WAIT * min(attempt + 1, 4))
-        time.sleep(step)
-        waited += step
+        time.sleep(min(ends - now, jitter(_SHORTEST_WAIT, _LONGEST_WAIT * min(attempt + 1, 4))))
         return True
 
     return wait
