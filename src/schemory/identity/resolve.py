@@ -1,6 +1,5 @@
 """From a call's arguments to one project: argument, `.env`, git remote, path (memory.md §2)."""
 
-import hashlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -89,6 +88,8 @@ def resolve_server_project(
 
 def path_id(real: str, style: PathStyle) -> str:
     """Return the id of a folder that has no other: a hash of its normalised real path."""
+    import hashlib  # noqa: PLC0415 (projects with a name or a remote need none)
+
     # `surrogatepass` gives names that are no UTF-8 a hash too.
     data = path_key(real, style).encode("utf-8", "surrogatepass")
     return PATH_PREFIX + hashlib.sha256(data).hexdigest()[:_HASH_DIGITS]

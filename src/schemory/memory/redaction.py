@@ -5,7 +5,6 @@ credential, and whatever is recorded beside them, have no hash: a short password
 from it. Source: memory.md §8.
 """
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -101,6 +100,8 @@ def _digest(field: str, value: Json, with_hashes: bool) -> dict[str, Json]:  # n
     data = text.encode("utf-8", "surrogatepass")
     digest: dict[str, Json] = {"field": field}
     if with_hashes:
+        import hashlib  # noqa: PLC0415 (reading needs none)
+
         digest["sha256"] = hashlib.sha256(data).hexdigest()
     return {**digest, "bytes": len(data), "chars": len(text)}
 

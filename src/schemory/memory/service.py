@@ -2,19 +2,8 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
-from schemory.memory import (
-    audit,
-    cross,
-    handoff,
-    lifecycle,
-    links,
-    listing,
-    reading,
-    search,
-    similar,
-    writing,
-)
 from schemory.memory.inputs import (
     CROSS_PROJECT,
     EntryUpdate,
@@ -55,9 +44,35 @@ from schemory.memory.vector_backend import VectorBackend
 from schemory.memory.work import Work
 from schemory.model.author import NOBODY, Author
 from schemory.model.jsonvalue import Json
+from schemory.model.late import LateModule
 from schemory.model.moment import Clock, IdMaker
 from schemory.storage.memory_protocols import MemoryStore
 from schemory.storage.protocols import Position
+
+if TYPE_CHECKING:
+    from schemory.memory import (
+        audit,
+        cross,
+        handoff,
+        lifecycle,
+        links,
+        listing,
+        reading,
+        search,
+        similar,
+        writing,
+    )
+else:  # most runs use one or two of the verbs
+    audit = LateModule("schemory.memory.audit")
+    cross = LateModule("schemory.memory.cross")
+    handoff = LateModule("schemory.memory.handoff")
+    lifecycle = LateModule("schemory.memory.lifecycle")
+    links = LateModule("schemory.memory.links")
+    listing = LateModule("schemory.memory.listing")
+    reading = LateModule("schemory.memory.reading")
+    search = LateModule("schemory.memory.search")
+    similar = LateModule("schemory.memory.similar")
+    writing = LateModule("schemory.memory.writing")
 
 
 class ProjectMemory:
