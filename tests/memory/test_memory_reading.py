@@ -39,6 +39,20 @@ def test_earlier_texts_come_newest_first(notes: "Notes") -> None:
     assert [(h.revision, h.entry.content) for h in history] == [(2, "second"), (1, "first")]
 
 
+@pytest.mark.covers("memory.read.history.more")
+def test_more_earlier_texts_than_are_read_are_not_passed_over(notes: "Notes") -> None:
+    entry = notes.entry("0")
+    for number in range(1, 101):
+        notes.update(entry.id, content=str(number))
+    read = notes.read(entry.id, include_history=True)
+    assert (len(read.history), read.history[-1].entry.content) == (100, "0")
+    assert read.has_older_texts is False
+    notes.update(entry.id, content="101")
+    read = notes.read(entry.id, include_history=True)
+    assert (len(read.history), read.history[-1].entry.content) == (100, "1")
+    assert read.has_older_texts is True
+
+
 @pytest.mark.covers("memory.read.warnings", "memory.read.successor")
 def test_reading_a_retired_entry_warns_and_names_the_successor(notes: "Notes") -> None:
     old, new, newest = notes.entry("Old."), notes.entry("New."), notes.entry("Newest.")

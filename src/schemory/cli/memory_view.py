@@ -85,6 +85,8 @@ def view_history(answer: Answer, out: Output) -> None:
         until = local_time(earlier["changed_at"])
         out.line(out.style(f"revision {earlier['revision']}, until {until}", Style.DIM))
         out.line(visible(earlier["content"]))
+    if answer.get("history_truncated"):
+        out.note("there are earlier texts than are shown")
 
 
 def view_names(answer: Answer, out: Output, noun: str) -> None:

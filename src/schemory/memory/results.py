@@ -215,6 +215,7 @@ class EntryRead(Answer):
         source_state: None where the entry has no file to compare, or it may not be looked at.
         successors: Entries that supersede this one, directly; the last one of the chain behind.
         history: Its states before its changes, newest first.
+        has_older_texts: Whether there are more of them than `history` holds.
     """
 
     entry: Entry
@@ -226,6 +227,7 @@ class EntryRead(Answer):
     source_state: SourceState | None = None
     successors: tuple[str, ...] = ()
     history: tuple[EarlierText, ...] = ()
+    has_older_texts: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

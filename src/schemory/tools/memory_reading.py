@@ -60,7 +60,7 @@ class _Answer:
             data["superseded_by"] = list(read.successors)
         if self.request.include_history:
             data["history"] = [earlier_wire(each, each.entry.content) for each in history]
-            if texts < len(read.history):
+            if texts < len(read.history) or read.has_older_texts:
                 data["history_truncated"] = True
         return memory_reply(success_data(read, data), _read_text(read, data, history))
 
@@ -92,5 +92,13 @@ def _read_text(read: EntryRead, data: Mapping[str, Json], history: Sequence[Earl
     for earlier in history:
         parts.append(f"Revision {earlier.revision}, until {earlier.changed_at}:")
         parts.append(fenced(earlier.entry.id, earlier.entry.content))
+    if "history_truncated" in data:
+        parts.append(_left_out(len(history), len(read.history)))
     parts.append(read.verification_hint)
     return with_warnings("\n".join(parts), read.warnings)
+
+
+def _left_out(shown: int, read: int) -> str:
+    """Say that there are earlier texts which the answer leaves out, and how to see more of them."""
+    said = f"There are earlier texts than the {shown} shown." if shown else "It has earlier texts."
+    return f"{said} A small max_chars leaves more room for them." if shown < read else said

@@ -147,6 +147,27 @@ def test_earlier_texts_come_when_asked_for(desk: "MemoryDesk") -> None:
     assert "history" not in desk.ok("read_entry", entry_id=entry_id)
     read = desk.ok("read_entry", entry_id=entry_id, include_history=True)
     assert [(each["revision"], each["content"]) for each in read["history"]] == [(1, "first")]
+    assert "history_truncated" not in read
+
+
+@pytest.mark.covers("tools.memory.history.more")
+def test_earlier_texts_that_are_left_out_are_told_in_both_forms(open_desk: "DeskMaker") -> None:
+    desk = open_desk(budget=3_000)
+    entry_id = desk.add("first " + "word " * 500)
+    for number in range(3):
+        desk.ok("update_entry", entry_id=entry_id, content=f"{number} " + "word " * 500)
+    read = desk.ok("read_entry", entry_id=entry_id, include_history=True)
+    assert (read["history"], read["history_truncated"]) == ([], True)
+    told = desk.text("read_entry", entry_id=entry_id, include_history=True)
+    assert "It has earlier texts. A small max_chars leaves more room for them." in told
+    wide = open_desk(budget=60_000)
+    entry_id = wide.add("0")
+    for number in range(1, 102):
+        wide.ok("update_entry", entry_id=entry_id, content=str(number))
+    read = wide.ok("read_entry", entry_id=entry_id, include_history=True)
+    assert (len(read["history"]), read["history_truncated"]) == (100, True)
+    told = wide.text("read_entry", entry_id=entry_id, include_history=True)
+    assert "There are earlier texts than the 100 shown.\n" in told
 
 
 @pytest.mark.covers("tools.memory.names")
