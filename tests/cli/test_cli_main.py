@@ -196,6 +196,33 @@ def test_a_closed_standard_output_is_told_before_anything_is_done(home: Path) ->
     assert not (home / ".mcp-servers").exists()
 
 
+@posix_only
+@pytest.mark.covers("cli.stdin")
+@pytest.mark.parametrize(
+    "arguments", [("call", "add_nodes", "-"), ("add", "-", "--topic", "t"), ("import-graph", "-")]
+)
+def test_a_closed_standard_input_is_as_good_as_an_empty_one(
+    arguments: tuple[str, ...], home: Path
+) -> None:
+    process = _command(home, *arguments, stderr=subprocess.PIPE, preexec_fn=lambda: os.close(0))
+    with process:
+        assert process.stderr
+        told = process.stderr.read()
+        assert told.startswith(b"error: ")
+        assert process.wait(60) in {1, 2}
+
+
+@pytest.mark.covers("cli.stdin")
+def test_arguments_from_standard_input_are_utf_8_whatever_writes_them(
+    cli: Callable[..., Any],
+) -> None:
+    text = '{"nodes": [{"name": "Zo\u00eb", "nodeType": "person"}]}'
+    assert cli("call", "add_nodes", "-", stdin=b"\xef\xbb\xbf" + text.encode()).code == 0
+    assert cli("nodes", "--json").data["nodes"][0]["name"] == "Zo\u00eb"
+    done = cli("call", "add_nodes", "-", stdin=b'{"nodes": "\xff"}')
+    assert (done.code, done.err) == (2, "error: standard input is no UTF-8: byte 12\n")
+
+
 @pytest.mark.covers("cli.pipes")
 def test_no_colour_reaches_a_pipe(story: Callable[..., Any], home: Path) -> None:
     del story

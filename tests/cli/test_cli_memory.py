@@ -170,6 +170,16 @@ def test_a_project_is_exported_and_imported(notes: Callable[..., Any], home: Pat
 
 
 @pytest.mark.covers("cli.memory.transfer")
+def test_an_export_makes_no_file_called_like_standard_output(
+    notes: Callable[..., Any], home: Path
+) -> None:
+    done = notes("export", "-")
+    assert done.code == 2
+    assert "schemory export memory.json" in done.err
+    assert not (home / "-").exists()
+
+
+@pytest.mark.covers("cli.memory.transfer")
 def test_each_fault_of_a_file_is_said_once_with_its_place(
     notes: Callable[..., Any], home: Path
 ) -> None:

@@ -138,8 +138,17 @@ def count(text: str) -> int:
 
 
 def read_text(source: str, stdin: TextIO) -> str:
-    """Return the text of a `-` (standard input) or of an argument as it is."""
-    return stdin.read() if source == "-" else source
+    """Return an argument as it is; `-` stands for standard input, less a byte order mark.
+
+    Raises:
+        UsageError: Standard input is no UTF-8.
+    """
+    if source != "-":
+        return source
+    try:  # the bytes, since the system's own encoding may be another one
+        return stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as fault:
+        raise UsageError(f"standard input is no UTF-8: byte {fault.start + 1}") from None
 
 
 def value_options(parser: argparse.ArgumentParser) -> Sequence[str]:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from typing import TextIO
 
 import schemory
 from schemory.cli.command import (
@@ -245,8 +246,18 @@ def _run(arguments: list[str], out: Output) -> int:
     command = find_command(name)
     args = make_parser(command).parse_args(rest)
     out.is_json = getattr(args, "json", False) or getattr(first, "json", False)
-    request = Request(args=args, overrides=merge(first, args), out=out, stdin=sys.stdin)
+    request = Request(args=args, overrides=merge(first, args), out=out, stdin=_stdin())
     return command.run(request)
+
+
+def _stdin() -> TextIO:
+    """Return standard input; one that was closed before the start is as good as an empty one."""
+    stream: TextIO | None = sys.stdin
+    if stream is not None:
+        return stream
+    import io  # noqa: PLC0415 (hardly ever)
+
+    return io.TextIOWrapper(io.BytesIO())
 
 
 def _split(words: list[str], takes_value: Sequence[str]) -> tuple[list[str], str | None, list[str]]:

@@ -44,6 +44,14 @@ def _configure_export(parser: argparse.ArgumentParser) -> None:
 
 def _run_export(request: Request) -> int:
     args = request.args
+    if args.file == "-":
+        raise UsageError(
+            "An export is a file, complete or not there at all; it is not written to a pipe.",
+            suggestions=[
+                "Name a file: schemory export memory.json",
+                "schemory list --json gives programs the entries.",
+            ],
+        )
     arguments = {
         "save_path": _path(args.file),
         "format": args.format,
