@@ -127,7 +127,7 @@ def load_settings(
     """
     environment = os.environ if environ is None else environ
     findings = _Findings()
-    own = {name: text for name, text in environment.items() if name.startswith(_PREFIX)}
+    own = {name: environment[name] for name in environment if name.startswith(_PREFIX)}
     for name, told in find_unfilled(own):
         findings.add(name, told)
     loader = _Loader(
