@@ -52,3 +52,5 @@ def test_a_warning_names_flags_and_commands_as_well(cli: "Runner") -> None:
     assert "--archived takes it in" in cli("export", "notes.json").err
     edited = cli("edit", entry_id, "--title", "Tusks")
     assert "`schemory restore` makes it active again" in edited.err
+    assert "but 1 archived does; --status any shows it" in cli("search", "walrus").err
+    assert entry_id in cli("search", "walrus", "--status", "any").out

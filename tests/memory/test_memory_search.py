@@ -330,6 +330,25 @@ def test_no_hit_says_where_to_look_and_what_there_is(notes: "Notes") -> None:
     assert notes.search("note").hint is None
 
 
+@pytest.mark.covers("memory.search.no-hit.retired")
+@pytest.mark.parametrize("query", ["pangolin", ""])
+def test_no_hit_is_no_claim_that_nothing_was_ever_known(notes: "Notes", query: str) -> None:
+    entry = notes.entry("The pangolin rule.", scope="zoo")
+    notes.memory.invalidate_entry(notes.ref, entry.id)
+    told = "No active entry matches, but 1 invalidated does; status=any shows it. Look"
+    assert (notes.search(query).hint or "").startswith(told)
+    assert (notes.search(query, status=None).hint) is None
+    elsewhere = notes.search(query, scope="desert").hint or ""
+    assert "Nothing stored matches" in elsewhere
+    for number in range(12):
+        retired = notes.entry(f"Another pangolin rule {number}.")
+        notes.memory.archive_entry(notes.ref, retired.id)
+    hint = notes.search(query).hint or ""
+    assert "but at least " in hint
+    assert "archived" in hint
+    assert "do; status=any shows them" in hint
+
+
 @pytest.mark.covers("memory.search.explain")
 def test_explain_tells_score_parts_and_what_was_left_out(notes: "Notes") -> None:
     kept = notes.entry("The retry budget of the gateway is three.")

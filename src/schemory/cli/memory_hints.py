@@ -17,6 +17,7 @@ _FLAGS: Final = {
     "include_superseded=true": "--superseded",
     "on_conflict=merge": "--on-conflict merge",
     "mode=cross_project": "--all-projects",
+    "status=any": "--status any",
 }
 _FIELDS: Final = {"created_after": "--since", "created_before": "--before", "since": "--since"}
 _COMMANDS: Final = {

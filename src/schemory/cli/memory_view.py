@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from schemory.cli.memory_desk import Answer
+from schemory.cli.memory_hints import shell_hint
 from schemory.cli.output import Output, Style, count_of, one_line, shorten, visible
 
 _TEXT_WIDTH = 76
@@ -50,7 +51,7 @@ def view_hits(answer: Answer, out: Output, *, with_content: bool = False) -> Non
 
 def view_no_hit(answer: Answer, out: Output) -> None:
     """Print what to do where nothing was found."""
-    out.note(f"nothing found. {answer.get('hint', '')}".rstrip())
+    out.note(f"nothing found. {shell_hint(answer.get('hint', ''))}".rstrip())
     for key in ("scopes", "topics"):
         names = ", ".join(each["name"] for each in answer.get(key, ()))
         if names:

@@ -1,5 +1,7 @@
 """Searching one project's memory (memory.md §5 and §6)."""
 
+from collections.abc import Sequence
+
 from schemory.memory.duplicates import copies_of
 from schemory.memory.faults import invalid, refuse
 from schemory.memory.filters import search_filter
@@ -30,14 +32,9 @@ from schemory.storage.memory_protocols import (
 )
 from schemory.storage.protocols import Position
 
-NO_HIT_HINT = (
-    "Nothing stored matches; nothing is made up in its place. "
-    "Look into the docs, the code and the tickets, and save what you find out."
-)
-EMPTY_HINT = (
-    "This project's memory is empty. "
-    "Look into the docs, the code and the tickets, and save what you find out."
-)
+_ELSEWHERE = "Look into the docs, the code and the tickets, and save what you find out."
+NO_HIT_HINT = f"Nothing stored matches; nothing is made up in its place. {_ELSEWHERE}"
+EMPTY_HINT = f"This project's memory is empty. {_ELSEWHERE}"
 NOTHING_TO_SEARCH_HINT = (
     "The query holds no letter or digit, so there is nothing to search for. "
     "Search for a word, or leave the query blank to list the newest entries."
@@ -170,7 +167,12 @@ def _listed(
     page = reading.reader.list_entries(entry_filter, after=after, limit=limit)
     hits = tuple(listed_hit(hit.entry, (LISTED, *hit.position)) for hit in page.hits)
     more = None if page.more is None else (LISTED, *page.more)
-    return _page(reading, hits, more=more)
+    hint = None
+    if not hits and not after:
+        others = _other_statuses(entry_filter)
+        held = reading.reader.list_entries(others, limit=_LEFT_OUT).hits if others else ()
+        hint = _retired_hint(entry_filter, [hit.entry.status for hit in held])
+    return _page(reading, hits, more=more, hint=hint)
 
 
 def _searched(
@@ -208,8 +210,16 @@ def _searched(
         for at, place in shown
     )
     more = (RANKED, end) if end < min(len(ranking.places), MAX_DEPTH) else None
-    left_out = (*copies, *_retired(reader, ranking, entry_filter)) if request.explain else ()
-    return _page(reading, hits, more=more, dropped=query.dropped, left_out=left_out)
+    nothing = not ranking.places
+    retired = _retired(reader, ranking, entry_filter) if request.explain or nothing else []
+    return _page(
+        reading,
+        hits,
+        more=more,
+        hint=_retired_hint(entry_filter, [each.status for each in retired]) if nothing else None,
+        dropped=query.dropped,
+        left_out=(*copies, *retired) if request.explain else (),
+    )
 
 
 def _offset(position: Position) -> int:
@@ -249,16 +259,30 @@ def _copy(place: Standing, original: str) -> LeftOut:
 
 def _retired(reader: MemoryReader, ranking: Ranking, entry_filter: EntryFilter) -> list[LeftOut]:
     """Return the best matches that are left out for their status."""
-    others = tuple(status for status in Status if status not in entry_filter.statuses)
-    if not entry_filter.statuses or not others:
-        return []
-    matches = reader.match(
-        ranking.groups, replace(entry_filter, statuses=others), limit=_LEFT_OUT
-    ).matches
+    others = _other_statuses(entry_filter)
+    matches = reader.match(ranking.groups, others, limit=_LEFT_OUT).matches if others else ()
     return [
         LeftOut(entry_id=match.id, reason="status", status=match.status)
         for match in matches[:_LEFT_OUT]
     ]
+
+
+def _other_statuses(entry_filter: EntryFilter) -> EntryFilter | None:
+    """Return the filter for entries of every status that `entry_filter` does not take, if any."""
+    others = tuple(status for status in Status if status not in entry_filter.statuses)
+    return replace(entry_filter, statuses=others) if entry_filter.statuses and others else None
+
+
+def _retired_hint(entry_filter: EntryFilter, found: Sequence[Status]) -> str | None:
+    """Say that only entries of other statuses match; None where none does."""
+    if not found:
+        return None
+    asked = " or ".join(entry_filter.statuses)
+    least = "at least " if len(found) == _LEFT_OUT else ""
+    told = " and ".join(f"{found.count(s)} {s}" for s in Status if s in found)
+    do, them = ("does", "it") if len(found) == 1 else ("do", "them")
+    said = f"No {asked} entry matches, but {least}{told} {do}; status=any shows {them}."
+    return f"{said} {_ELSEWHERE}"
 
 
 def _page(

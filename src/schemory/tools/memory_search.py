@@ -127,15 +127,28 @@ def _page_text(
             names = cast("Sequence[Mapping[str, Json]]", data.get(key) or ())
             if names:
                 text += f"\n{key.title()} there are:\n{names_text(names)}"
-        return with_warnings(text, page.warnings)
+        return with_warnings("\n".join([text, *_explained(data)]), page.warnings)
     order = "best" if "match" in wires[0] else "newest"
     parts = [f"{_counted(len(wires), order)} in {where}. {DATA_NOTE}"]
     is_cross = page.project is None
     parts += [hit_text(wire, n, with_project=is_cross) for n, wire in enumerate(wires, 1)]
     parts.append(hints_text(wires))
+    parts += _explained(data)
     if "next_cursor" in data:
         parts.append(f"More: call again with cursor {data['next_cursor']}")
     return with_warnings("\n".join(parts), page.warnings)
+
+
+def _explained(data: Mapping[str, Json]) -> list[str]:
+    """Return lines on what a search left out and ignored, where it was asked to explain."""
+    left_out = cast("Sequence[Mapping[str, str]]", data.get("left_out") or ())
+    ignored = cast("Sequence[str]", data.get("ignored_words") or ())
+    lines = [
+        f"Left out: {each['entry_id']} ({each['status']}"
+        + (f", a copy of {each['of']})" if "of" in each else ")")
+        for each in left_out
+    ]
+    return [*lines, f"Words that were not searched for: {', '.join(ignored)}"] if ignored else lines
 
 
 def _counted(number: int, order: str) -> str:

@@ -137,3 +137,14 @@ def test_warnings_are_in_the_text_too(desk: "MemoryDesk") -> None:
     assert any(new in str(warning) for warning in warnings)
     assert all(f"Warning: {warning}" in read.text for warning in warnings)
     assert read.structured["superseded_by"] == [new]
+
+
+@pytest.mark.covers("tools.memory.text.explain")
+def test_the_text_tells_what_a_search_left_out_as_the_structure_does(desk: "MemoryDesk") -> None:
+    gone = desk.add("the vermilion rule")
+    desk.ok("archive_entry", entry_id=gone)
+    assert "Left out" not in desk.text("search", query="vermilion")
+    for _ in range(2):  # without a hit, and with one
+        text = desk.text("search", query="the vermilion", explain=True)
+        assert f"Left out: {gone} (archived)" in text
+        desk.add("vermilion once more, and quite another matter")
