@@ -64,8 +64,22 @@ class Command:
     examples: tuple[str, ...] = ()
 
 
+def _narrow(prog: str) -> argparse.HelpFormatter:
+    """Return a formatter that does not ask how wide the terminal is.
+
+    For each option that is added argparse makes one, to look at how its value is called; asking
+    for the width would import a good part of what a quick command needs.
+    """
+    return argparse.HelpFormatter(prog, width=80)
+
+
 class _Parser(argparse.ArgumentParser):
     """Raises instead of exiting, so that every error ends in one place."""
+
+    def format_help(self) -> str:
+        """Return the help, as wide as the terminal."""
+        self.formatter_class = argparse.RawDescriptionHelpFormatter
+        return super().format_help()
 
     def error(self, message: str) -> NoReturn:
         command = self.prog.partition(" ")[2]
@@ -92,7 +106,7 @@ def make_parser(command: Command) -> argparse.ArgumentParser:
         prog=f"schemory {command.name}",
         description=command.summary[0].upper() + command.summary[1:] + ".",
         epilog=f"examples:\n{examples}" if examples else None,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_narrow,
         allow_abbrev=False,
     )
     command.configure(parser)
@@ -102,7 +116,7 @@ def make_parser(command: Command) -> argparse.ArgumentParser:
 
 def make_common_parser() -> argparse.ArgumentParser:
     """Return the parser of what stands before the command."""
-    parser = _Parser(prog="schemory", add_help=False, allow_abbrev=False)
+    parser = _Parser(prog="schemory", add_help=False, allow_abbrev=False, formatter_class=_narrow)
     add_common_options(parser)
     return parser
 

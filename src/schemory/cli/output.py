@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
+from functools import cache
 from typing import TextIO
 
 from schemory.config import wants_colour
@@ -27,8 +28,10 @@ class Style(StrEnum):
     CYAN = "36"
 
 
-_STYLED = re.compile(rf"(\x1b\[(?:0|{'|'.join(Style)})m)")
-"""What `Output.style` puts around a text."""
+@cache  # pipes and hooks see no style
+def _styled() -> re.Pattern[str]:
+    """Return what finds the marks that `Output.style` puts around a text."""
+    return re.compile(rf"(\x1b\[(?:0|{'|'.join(Style)})m)")
 
 
 @dataclass(slots=True)
@@ -56,7 +59,7 @@ class Output:
         if self.colour:
             text = "".join(
                 part if is_style % 2 else visible(part)
-                for is_style, part in enumerate(_STYLED.split(text))
+                for is_style, part in enumerate(_styled().split(text))
             )
         else:
             text = visible(text)
