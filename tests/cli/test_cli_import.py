@@ -135,11 +135,21 @@ def test_a_database_of_the_other_server_moves_to_the_projects_it_holds(
         INSERT INTO memory_entries VALUES ('e1', 'team/app', 's', 't', 'Kept', 'decision', 'active',
           '2026-05-01T00:00:00Z');
     """)
+    more = "INSERT INTO memory_entries SELECT ?, project_id, scope, topic, ?, source_type, status, "
+    for number in range(6):
+        db.execute(
+            f"{more} created_at FROM memory_entries WHERE id = 'e1'",
+            (f"m{number}", f"Rule {number}"),
+        )
+    db.commit()
     db.close()
     refused = cli("status", "--db", str(path))
     assert refused.code != 0
     start = refused.err.index("`schemory import") + len("`schemory ")
     command = refused.err[start:].partition("`")[0].split()
+    plan = cli(*command, "--dry-run").out
+    assert "new        7" in plan
+    assert "more (" not in plan  # nothing of it is shown, so there is no rest to tell of
     done = cli(*command, "--yes", "--json")
     assert (done.code, done.data["kind"]) == (0, "memory-node")
     assert [part["project_id"] for part in done.data["projects"]] == ["team/app"]

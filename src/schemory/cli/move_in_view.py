@@ -106,7 +106,7 @@ def _more(kept: int, count: int | None, out: Output) -> None:
 
     least = "at least " if count is None and kept >= MOST_TOLD else ""
     total = kept if count is None else count
-    if total > _SHOWN:
+    if kept and total > _SHOWN:
         which = "all" if total == kept and not least else f"the first {kept:,}"
         told = f"  … and {least}{total - _SHOWN:,} more ({which} with --json)"
         out.line(out.style(told, Style.DIM))

@@ -193,6 +193,62 @@ def test_what_does_not_fit_is_brought_to_what_does_with_the_original_kept(
     assert not mover(node_database.path).has_changes
 
 
+@pytest.mark.covers("transfer.memory_node.tolerant")
+def test_a_row_that_says_nothing_or_too_much_does_not_keep_the_others_out(
+    box: Any, mover: Any, node_database: Any
+) -> None:
+    node_database.project("team/app")
+    node_database.entry("e0", " \x07\n")
+    node_database.entry(
+        "e1",
+        "Real text",
+        status="invalidated",
+        invalidated_at=_T,
+        invalidation_reason="r" * 1_001,
+        created_by="c" * 501,
+    )
+    node_database.entry("e2", "Second")
+    node_database.insert("memory_tags", project_id="team/app", name=" ", created_at=_T)
+    node_database.insert(
+        "memory_tags", project_id="team/app", name="auth", description="d" * 1_001, created_at=_T
+    )
+    link = {"id": "l", "project_id": "team/app", "created_at": _T, "relation": "blocks"}
+    node_database.insert(
+        "memory_links", **link, source_entry_id="e1", target_entry_id="e2", label="l" * 900
+    )
+    moved = mover(node_database.path)
+    assert [(str(each.place), each.what) for each in moved.refused] == [
+        ("team/app entry e0", "has no text")
+    ]
+    entry = box.entry("e1")
+    assert (entry.invalidation_reason, entry.created_by) == ("r" * 1_000, "c" * 500)
+    assert entry.metadata["import"]["invalidation_reason"] == "r" * 1_001
+    assert entry.metadata["import"]["created_by"] == "c" * 501
+    (kept,) = box.held().links.values()
+    assert kept.metadata["import"]["label"] == "l" * 900
+    assert moved.notes["tags without a name, not taken"] == 1
+    assert not mover(node_database.path).has_changes
+
+
+@pytest.mark.covers("transfer.memory_node.tolerant")
+def test_entries_that_supersede_each_other_are_refused_before_anything_is_stored(
+    box: Any, mover: Any, node_database: Any
+) -> None:
+    node_database.project("team/app")
+    for name in ("e1", "e2"):
+        node_database.entry(name, f"Text of {name}")
+    link = {"project_id": "team/app", "created_at": _T, "relation": "supersedes"}
+    node_database.insert(
+        "memory_links", id="l1", source_entry_id="e1", target_entry_id="e2", **link
+    )
+    node_database.insert(
+        "memory_links", id="l2", source_entry_id="e2", target_entry_id="e1", **link
+    )
+    with pytest.raises(InvalidParamError, match="supersedes itself"):
+        mover(node_database.path)
+    assert not box.held().entries
+
+
 @pytest.mark.covers("transfer.memory_node.log")
 def test_what_is_only_in_the_log_is_taken_too(box: Any, mover: Any, node_database: Any) -> None:
     _fill(node_database)

@@ -13,6 +13,7 @@ from typing import Final
 from schemory.errors import InvalidParamError, Problem, SchemoryError
 from schemory.identity.remotes import canonical_remote
 from schemory.memory.entries import EntryRules
+from schemory.memory.faults import invalid
 from schemory.memory.inputs import ProjectRef
 from schemory.memory.record import Record
 from schemory.memory.service import ProjectMemory
@@ -77,9 +78,10 @@ def move_database(
     """Take the rows of a database into the projects they belong to.
 
     Raises:
-        InvalidParamError: It is no such database, or one project was asked for and there are many.
+        InvalidParamError: It is no such database, one project was asked for and there are many,
+            or entries of it supersede each other in a circle.
         SecretDetectedError: Some text seems to hold a credential; all places are told.
-        ConflictError: Entries would supersede each other in a circle.
+        ConflictError: With what is stored, entries would supersede each other in a circle.
     """
     with open_memory_node(root.path) as source, ExitStack() as stack:
         tally = Tally(files=1)
@@ -168,12 +170,18 @@ class _Move:
         for number, row in enumerate(self.source.entries(self.source_id), 1):
             place = f"{self.source_id} entry {text_of(row, 'id') or number}"
             fields = entry_of_row(row, self.tally, self._now())
+            if not str(fields["content"]).strip():
+                self.tally.refuse(Place(place), "has no text")
+                continue
             if self._is_left_out(rules, fields, place):
                 continue
             kept = checker.entry(fields, place)
             if kept is not None:
                 self.scratch.entries.add({**kept, "project_id": None}, place)
         for row in self.source.tags(self.source_id):
+            if not text_of(row, "name").strip():
+                self.tally.notes["tags without a name, not taken"] += 1
+                continue
             tag = checker.tag(tag_of_row(row, self.tally), f"{self.source_id} tag")
             if tag is not None:
                 self.scratch.add_tag(tag)
@@ -266,6 +274,10 @@ class _Move:
             link = checker.link(fields, place)
             if link is not None and not self.scratch.links.add(link, place):
                 self.tally.notes["links that say what another says"] += 1
+        circle = self.scratch.find_cycle(with_stored=False)
+        if circle is not None:
+            place = f"{self.source_id} entry {circle}"
+            self.faults.add(place, invalid("id", "supersedes itself over other entries"))
         self.scratch.links.supersede()
 
     def _new_audit(self, reader: MemoryReader) -> Iterator[AuditRow]:

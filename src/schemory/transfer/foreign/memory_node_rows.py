@@ -15,6 +15,7 @@ from schemory.memory.entries import content_sha256
 from schemory.memory.find import known_id
 from schemory.memory.labels import label_fault, normal_label
 from schemory.memory.redaction import redacted
+from schemory.memory.settings import MAX_LABEL_CHARS, MAX_REASON_CHARS
 from schemory.model.entry import (
     DEFAULT_IMPORTANCE,
     MAX_IMPORTANCE,
@@ -29,6 +30,7 @@ from schemory.model.moment import moment_text
 from schemory.storage.foreign.memory_node import Row
 from schemory.transfer.foreign.draft import Tally
 from schemory.transfer.foreign.json_files import as_object
+from schemory.transfer.memory.check import MAX_OWN_CHARS
 
 _ENTRY: Final = frozenset(
     {
@@ -47,6 +49,12 @@ _FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
 _NAMESPACE: Final = uuid.UUID("0a3c3c7e-7f2e-5d0b-8f67-3f1f0f6c0d11")
 _MILLISECONDS: Final = 100_000_000_000
 _MAX_LABEL: Final = 200
+_MOST_CHARS: Final = {
+    "created_by": MAX_OWN_CHARS,
+    "description": MAX_REASON_CHARS,
+    "invalidation_reason": MAX_REASON_CHARS,
+    "label": MAX_LABEL_CHARS,
+}
 
 
 class _Row:
@@ -69,7 +77,10 @@ class _Row:
         plain = _FORBIDDEN.sub("", str(value))
         if plain != value:
             self._tally.notes["control characters, taken out of texts"] += 1
-        return plain
+        most = _MOST_CHARS.get(name, len(plain))
+        if len(plain) > most:
+            self.change(name, f"texts of {name} that were too long, cut")
+        return plain[:most]
 
     def label(self, name: str) -> str:
         label = normal_label(self.text(name) or "")
@@ -170,6 +181,8 @@ def link_of_row(row: Row, tally: Tally) -> dict[str, Json]:
     if "relation" in own.originals:
         label = " ".join(filter(None, (str(row.get("relation") or ""), label)))[:_MAX_LABEL]
     metadata = loaded(row.get("metadata_json"))
+    if "label" in own.originals:
+        metadata["import"] = {"kind": "memory-node", "label": own.originals["label"]}
     return {
         "id": id_of(row.get("id")),
         "source_entry_id": id_of(row.get("source_entry_id")),

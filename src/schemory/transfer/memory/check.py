@@ -37,7 +37,7 @@ _SCANNED: Final = (
 """Texts that are looked through for credentials beside those of every entry."""
 _SHA256: Final = re.compile("[0-9a-f]{64}")
 _BLOB: Final = re.compile("[0-9a-f]{40}")
-_MAX_OWN_CHARS: Final = 500
+MAX_OWN_CHARS: Final = 500
 _MAX_BYTES: Final = 2**53
 _MAX_REVISION: Final = 2**31
 _MAX_DEPTH: Final = 50
@@ -130,7 +130,7 @@ class Checker:
             return {}
         own = _Fields(given, self._rules)
         own.text("id", self._rules.limits.max_project_id_chars)
-        own.text("display_name", _MAX_OWN_CHARS)
+        own.text("display_name", MAX_OWN_CHARS)
         own.metadata()
         self._settle(where, given, own)
         return own.values
@@ -176,7 +176,7 @@ class _Fields:
         self.moment("updated_at", is_required=False)
         self.moment("invalidated_at", is_required=False)
         self.text("invalidation_reason", MAX_REASON_CHARS)
-        self.text("created_by", _MAX_OWN_CHARS)
+        self.text("created_by", MAX_OWN_CHARS)
         self.pattern("source_sha256", _SHA256, "64 hexadecimal digits")
         self.pattern("source_blob", _BLOB, "40 hexadecimal digits")
         self.whole("source_bytes", 0, _MAX_BYTES)
