@@ -1,11 +1,13 @@
 """Reading one project's memory at one moment (storage.memory_protocols.MemoryReader)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import apsw
 
 from schemory.model.entry import Entry, Link, Project, Status, Tag
 from schemory.model.frozen import replace
+from schemory.model.late import LateModule
 from schemory.storage.memory_pages import AuditPage, EntryPage
 from schemory.storage.memory_protocols import (
     DEFAULT_WEIGHTS,
@@ -20,18 +22,8 @@ from schemory.storage.memory_protocols import (
     TermGroup,
 )
 from schemory.storage.protocols import Commit, Position
-from schemory.storage.sqlite import (
-    ledger,
-    memory_links,
-    memory_listing,
-    memory_past,
-    memory_sharing,
-    memory_vectors,
-)
-from schemory.storage.sqlite.memory_held import held_groups
+from schemory.storage.sqlite import ledger, memory_listing
 from schemory.storage.sqlite.memory_index import is_index_fault
-from schemory.storage.sqlite.memory_match import answers_for, find_matches
-from schemory.storage.sqlite.memory_near import find_nearest
 from schemory.storage.sqlite.memory_rows import (
     audit_of_row,
     entry_of_row,
@@ -39,13 +31,33 @@ from schemory.storage.sqlite.memory_rows import (
     project_of_row,
     tag_of_row,
 )
-from schemory.storage.sqlite.memory_search import Search
 from schemory.storage.sqlite.memory_shelf import Shelves
 from schemory.storage.sqlite.memory_statistics import Figures, Statistics
 from schemory.storage.sqlite.memory_terms import terms_of
 from schemory.storage.sqlite.rows import text_ids
 from schemory.storage.sqlite.space import Space
 from schemory.storage.vector_protocols import Nearest, TextWithoutVector, VectorCount
+
+if TYPE_CHECKING:
+    from schemory.storage.sqlite import (
+        memory_held,
+        memory_links,
+        memory_match,
+        memory_near,
+        memory_past,
+        memory_search,
+        memory_sharing,
+        memory_vectors,
+    )
+else:  # listing entries, which every session begins with, needs none of it
+    memory_held = LateModule("schemory.storage.sqlite.memory_held")
+    memory_links = LateModule("schemory.storage.sqlite.memory_links")
+    memory_match = LateModule("schemory.storage.sqlite.memory_match")
+    memory_near = LateModule("schemory.storage.sqlite.memory_near")
+    memory_past = LateModule("schemory.storage.sqlite.memory_past")
+    memory_search = LateModule("schemory.storage.sqlite.memory_search")
+    memory_sharing = LateModule("schemory.storage.sqlite.memory_sharing")
+    memory_vectors = LateModule("schemory.storage.sqlite.memory_vectors")
 
 
 class SqliteMemoryReader:
@@ -132,7 +144,7 @@ class SqliteMemoryReader:
         if not figures.entries or not asking:
             frequency = (0,) * len(groups)
             return Matches(matches=(), entries=figures.entries, document_frequency=frequency)
-        search = Search(
+        search = memory_search.Search(
             space=self._space,
             project_id=self._project_id,
             groups=tuple(asking.values()),
@@ -143,14 +155,14 @@ class SqliteMemoryReader:
             nearest=nearest,
             shelves=self._shelves,
         )
-        found = find_matches(search, figures, self._terms, self._rules_state())
+        found = memory_match.find_matches(search, figures, self._terms, self._rules_state())
         return found if len(asking) == len(groups) else _spread(found, list(asking), len(groups))
 
     def find_nearest(
         self, nearest: Nearest, entry_filter: EntryFilter, *, limit: int
     ) -> tuple[tuple[str, float], ...]:
         """Return (id, similarity) of entries with the nearest vectors, nearest first."""
-        return find_nearest(self._space, self._shelves, nearest, entry_filter, limit)
+        return memory_near.find_nearest(self._space, self._shelves, nearest, entry_filter, limit)
 
     def list_without_vector(
         self, model: str, *, below: int | None = None, limit: int, chars: int
@@ -170,7 +182,9 @@ class SqliteMemoryReader:
         """Return which groups each entry holds, as indexes."""
         rows = entry_rows_by_id(self._space, text_ids(ids))
         row_ids = {row[0]: entry_id for entry_id, row in rows.items()}
-        held = held_groups(self._space, self._project_id, groups, list(row_ids), self._terms)
+        held = memory_held.held_groups(
+            self._space, self._project_id, groups, list(row_ids), self._terms
+        )
         return {row_ids[i]: indexes for i, indexes in held.items()}
 
     def document_frequencies(self, terms: Iterable[str]) -> Mapping[str, int]:
@@ -213,7 +227,7 @@ class SqliteMemoryReader:
 
     def index_state(self) -> IndexState:
         """Return whether the search index can be relied on; a few look-ups, not a full check."""
-        if not self._figures().entries or answers_for(self._space, self._terms):
+        if not self._figures().entries or memory_match.answers_for(self._space, self._terms):
             return self._rules_state()
         return IndexState.DAMAGED
 
