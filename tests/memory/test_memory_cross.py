@@ -116,7 +116,11 @@ def test_no_hit_anywhere_says_so(notes: "Notes") -> None:
     page = notes.search("unheard", mode="cross_project")
     assert (page.hits, page.scopes, page.topics) == ((), (), ())
     assert page.hint
-    assert "Nothing stored matches" in page.hint
+    assert "Nothing stored matches;" in page.hint
+    assert "Only active entries were looked at; status=any" in page.hint
+    page = notes.search("unheard", mode="cross_project", status=None, tags=("t",))
+    assert "Nothing stored matches with these filters" in (page.hint or "")
+    assert "looked at" not in (page.hint or "")
     page = notes.search("?!", mode="cross_project")
     assert page.hint
     assert "no letter or digit" in page.hint

@@ -339,7 +339,7 @@ def test_no_hit_is_no_claim_that_nothing_was_ever_known(notes: "Notes", query: s
     assert (notes.search(query).hint or "").startswith(told)
     assert (notes.search(query, status=None).hint) is None
     elsewhere = notes.search(query, scope="desert").hint or ""
-    assert "Nothing stored matches" in elsewhere
+    assert "Nothing stored matches with these filters" in elsewhere
     for number in range(12):
         retired = notes.entry(f"Another pangolin rule {number}.")
         notes.memory.archive_entry(notes.ref, retired.id)

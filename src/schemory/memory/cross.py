@@ -18,9 +18,11 @@ from schemory.memory.meaning import meaning_of
 from schemory.memory.ranked import MAX_DEPTH, Ranking, Standing, parse, rank_project
 from schemory.memory.results import SearchHit, SearchPage
 from schemory.memory.search import (
+    FILTERED_HINT,
     NO_HIT_HINT,
     NOTHING_TO_SEARCH_HINT,
     index_warnings,
+    is_filtered,
     listed_hit,
     position_of,
     ranked_hit,
@@ -87,7 +89,7 @@ def search_everywhere(work: Work, ref: ProjectRef, request: SearchRequest) -> Se
     window = _window(work, ref, after)
     if not request.query.strip():
         hits, more = _listed(work, window, entry_filter, start, limit)
-        return _page(window, hits, more, warnings)
+        return _page(window, hits, more, warnings, hint=_hint(hits, entry_filter))
     depth = start + limit + 1
     found = list(_found(work, window, request.query, entry_filter, depth=depth, warnings=warnings))
     if found and found[0].query.is_empty:
@@ -103,7 +105,8 @@ def search_everywhere(work: Work, ref: ProjectRef, request: SearchRequest) -> Se
     )
     more = _more(window, end, len(merged))
     dropped = found[0].query.dropped if found else ()
-    return _page(window, hits, more, warnings, dropped=dropped)
+    hint = _hint(hits, entry_filter)
+    return _page(window, hits, more, warnings, hint=hint, dropped=dropped)
 
 
 def _start(position: Position | None) -> tuple[str, int]:
@@ -250,7 +253,18 @@ def _page(
         warnings=tuple(dict.fromkeys(warnings)),
         hits=hits,
         more=more,
-        hint=hint or (None if hits else NO_HIT_HINT),
+        hint=hint,
         dropped=dropped,
         projects_searched=len(window.ids),
     )
+
+
+def _hint(hits: tuple[SearchHit, ...], entry_filter: EntryFilter) -> str | None:
+    """Say that nothing matches, and of which entries that holds; None where there are hits."""
+    if hits:
+        return None
+    hint = FILTERED_HINT if is_filtered(entry_filter) else NO_HIT_HINT
+    if not entry_filter.statuses:
+        return hint
+    asked = " or ".join(entry_filter.statuses)
+    return f"{hint} Only {asked} entries were looked at; status=any takes in the others."

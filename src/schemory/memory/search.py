@@ -34,6 +34,10 @@ from schemory.storage.protocols import Position
 
 _ELSEWHERE = "Look into the docs, the code and the tickets, and save what you find out."
 NO_HIT_HINT = f"Nothing stored matches; nothing is made up in its place. {_ELSEWHERE}"
+FILTERED_HINT = (
+    "Nothing stored matches with these filters (scope, topic, tags, source_type, dates); "
+    f"search without them. {_ELSEWHERE}"
+)
 EMPTY_HINT = f"This project's memory is empty. {_ELSEWHERE}"
 NOTHING_TO_SEARCH_HINT = (
     "The query holds no letter or digit, so there is nothing to search for. "
@@ -172,7 +176,7 @@ def _listed(
         others = _other_statuses(entry_filter)
         held = reading.reader.list_entries(others, limit=_LEFT_OUT).hits if others else ()
         hint = _retired_hint(entry_filter, [hit.entry.status for hit in held])
-    return _page(reading, hits, more=more, hint=hint)
+    return _page(reading, hits, more=more, hint=hint, is_filtered=is_filtered(entry_filter))
 
 
 def _searched(
@@ -217,6 +221,7 @@ def _searched(
         hits,
         more=more,
         hint=_retired_hint(entry_filter, [each.status for each in retired]) if nothing else None,
+        is_filtered=is_filtered(entry_filter),
         dropped=query.dropped,
         left_out=(*copies, *retired) if request.explain else (),
     )
@@ -267,6 +272,11 @@ def _retired(reader: MemoryReader, ranking: Ranking, entry_filter: EntryFilter) 
     ]
 
 
+def is_filtered(entry_filter: EntryFilter) -> bool:
+    """Return whether anything but a status narrows a search."""
+    return replace(entry_filter, statuses=()) != EntryFilter()
+
+
 def _other_statuses(entry_filter: EntryFilter) -> EntryFilter | None:
     """Return the filter for entries of every status that `entry_filter` does not take, if any."""
     others = tuple(status for status in Status if status not in entry_filter.statuses)
@@ -291,12 +301,14 @@ def _page(
     *,
     more: Position | None = None,
     hint: str | None = None,
+    is_filtered: bool = False,
     dropped: tuple[str, ...] = (),
     left_out: tuple[LeftOut, ...] = (),
 ) -> SearchPage:
     scopes, topics = _known_names(reading.reader) if not hits else ((), ())
     if not hits and hint is None:
-        hint = NO_HIT_HINT if any(reading.reader.count_statuses().values()) else EMPTY_HINT
+        no_hit = FILTERED_HINT if is_filtered else NO_HIT_HINT
+        hint = no_hit if any(reading.reader.count_statuses().values()) else EMPTY_HINT
     return SearchPage(
         project=reading.place.project,
         warnings=reading.told(),
