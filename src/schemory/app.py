@@ -78,6 +78,7 @@ class App:
     Attributes:
         makes_vectors: Set by what runs for long: a thread makes vectors as soon as the memory is
             used, where the settings ask for any.
+        for_remote: Set by what serves agents on other machines, before its first call.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class App:
         self.catalog = catalog
         self.now = now
         self.makes_vectors = False
+        self.for_remote = False
         self._on_internal_error = on_internal_error
 
     @property
@@ -148,6 +150,7 @@ class App:
                 response_budget=settings.response_budget,
                 allow_cross_project=settings.allow_cross_project,
                 manage_schemas=settings.manage_schemas,
+                for_remote=self.for_remote,
             ),
             now=self.now,
             extra_tools=self._memory_tools() if "memory" in settings.toolsets else (),

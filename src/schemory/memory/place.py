@@ -88,6 +88,8 @@ def find_place(ref: ProjectRef, settings: MemorySettings, rules: ProjectRules) -
     if ref.is_remote and ref.project_path is not None and not rules.allowed_roots:
         raise _no_folders()
     project_id = _only_project(ref, rules)
+    if ref.is_remote and not (ref.project_path or project_id or rules.server_project):
+        raise _no_project(ref.allowed_ids)
     _require_no_secret("project_id", project_id)
     project = _checked(resolve_project(ref.project_path, project_id, rules))
     if ref.allowed_ids is not None and project.id not in ref.allowed_ids:
@@ -159,13 +161,26 @@ def _no_folders() -> InvalidParamError:
     return InvalidParamError(message, problems=[problem])
 
 
+def _no_project(allowed: tuple[str, ...] | None) -> InvalidParamError:
+    """Return why a principal must name a project; one on this machine could name its folder."""
+    message = "No project: the call names none and the server has none"
+    hint = "Pass project_id." if allowed is None else _one_of(allowed)
+    problem = Problem(
+        code=InvalidParamError.code, path="$.project_id", message=message, suggestion=hint
+    )
+    return InvalidParamError(message, problems=[problem])
+
+
+def _one_of(allowed: tuple[str, ...]) -> str:
+    return f"Pass project_id: one of {', '.join(allowed)}." if allowed else "It may use none."
+
+
 def _not_yours(allowed: tuple[str, ...]) -> InvalidParamError:
     message = "This caller may not use that project"
     problem = Problem(
         code=InvalidParamError.code, path="$.project_id", message=message, nearest=allowed[:3]
     )
-    hint = f"Pass project_id: one of {', '.join(allowed)}." if allowed else "It may use none."
-    return InvalidParamError(message, problems=[problem], suggestions=[hint])
+    return InvalidParamError(message, problems=[problem], suggestions=[_one_of(allowed)])
 
 
 def _limits(settings: MemorySettings, project: ProjectIdentity) -> tuple[Limits, tuple[str, ...]]:

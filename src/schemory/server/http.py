@@ -25,6 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from schemory.app import App, open_app
 from schemory.config import Settings
 from schemory.config.http import ENDPOINT, HttpSettings, http_settings
+from schemory.model.frozen import replace
 from schemory.model.jsonvalue import Json
 from schemory.server.auth import Gatekeeper, resource_url
 from schemory.server.extras import Extras
@@ -211,8 +212,9 @@ def serve_http(settings: Settings) -> int:
     url = resource_url(http, port)
     with listener:
         keeper = Gatekeeper(http, url) if http.needs_token else None
-        app = open_app(settings, on_internal_error=log_internal_error)
+        app = open_app(_for_many(settings), on_internal_error=log_internal_error)
         app.makes_vectors = True
+        app.for_remote = keeper is not None
         for line in (*start_lines(app), *_http_lines(http, port)):
             sys.stderr.write(line + "\n")
         sys.stderr.flush()
@@ -235,6 +237,11 @@ def serve_http(settings: Settings) -> int:
             os._exit(0)  # as on pipes: the store survives a process that ends inside a call
         app.close()
     return 0
+
+
+def _for_many(settings: Settings) -> Settings:
+    """Return settings with which the graph's tools take a project; a graph file holds one only."""
+    return replace(settings, allow_cross_project=settings.graph_file is None)
 
 
 def _http_lines(settings: HttpSettings, port: int) -> list[str]:

@@ -45,6 +45,7 @@ class ToolSettings:
         response_budget: Most UTF-8 bytes of one answer; 0 = no bound.
         allow_cross_project: Whether graph tools take `project_id`.
         manage_schemas: The same as the toolset `admin`.
+        for_remote: The agents are on other machines, whose folders say nothing here.
     """
 
     toolsets: tuple[str, ...] = (GRAPH,)
@@ -52,6 +53,7 @@ class ToolSettings:
     response_budget: int = DEFAULT_BUDGET
     allow_cross_project: bool = False
     manage_schemas: bool = False
+    for_remote: bool = False
 
     @property
     def all_toolsets(self) -> frozenset[str]:

@@ -30,9 +30,8 @@ Schemory keeps a project's memory between sessions: notes with a scope, a topic,
 status.
 
 Search first. At the start of a task and before you save, call memory_search with the words or \
-identifiers at hand; memory_handoff_summary shows what came up lately. Give project_path, the \
-absolute path of the folder you work in; memory_status says which project that is. \
-memory_read_entry reads a hit in full.
+identifiers at hand; memory_handoff_summary shows what came up lately. Give {project}; \
+memory_status says which project that is. memory_read_entry reads a hit in full.
 
 Save what later sessions need, as soon as it is sure: decisions with reasons, root causes, \
 workarounds, conventions; a handoff at the end. One matter per entry, in plain words, with \
@@ -50,7 +49,7 @@ nodes with "Key: Value" lines and edges.
 
 Search first: at the start of a task, before answering from memory and before saving, call \
 memory_search (words, identifiers) or search_nodes (one distinctive word). memory_handoff_summary \
-shows what came up lately. Give memory_* tools project_path, the absolute path of your folder; \
+shows what came up lately. Give {tools} {project}; \
 memory_status says which project that is.
 
 Save what later sessions need, as soon as it is sure. What happened or was decided is an entry; \
@@ -83,10 +82,32 @@ _PREFER: Final = {
     Profile.FULL: "Where list_schemas shows a type, use its own add_TYPE and update_TYPE.",
     Profile.COMPACT: "Where list_schemas shows a type, use add_node and update_node.",
 }
+_PROJECT: Final = {
+    False: "project_path, the absolute path of your folder",
+    True: "project_id, since your folders are not known here (git:HOST/PATH of the remote, "
+    "unless you were told another id)",
+}
+"""How an agent names its project, by whether its folders are on another machine."""
+
 _CORE: Final = {Profile.FULL: "add_nodes", Profile.COMPACT: "add_node, add_nodes"}
 
 
-def instructions(toolsets: Collection[str], profile: Profile) -> str:
-    """Return the server's instructions for these toolsets; empty without graph and memory."""
+def instructions(
+    toolsets: Collection[str],
+    profile: Profile,
+    *,
+    for_remote: bool = False,
+    takes_project: bool = False,
+) -> str:
+    """Return the server's instructions for these toolsets; empty without graph and memory.
+
+    Where the agents are on other machines (`for_remote`), their folders say nothing here.
+    """
     text = _TEXTS["graph" in toolsets, "memory" in toolsets]
-    return text.format(prefer=_PREFER[profile], core=_CORE[profile], rules=_RULES)
+    return text.format(
+        prefer=_PREFER[profile],
+        core=_CORE[profile],
+        rules=_RULES,
+        project=_PROJECT[for_remote],
+        tools="all tools" if for_remote and takes_project else "memory_* tools",
+    )

@@ -68,7 +68,13 @@ class Toolbox:
     @property
     def instructions(self) -> str:
         """What the server tells an agent about itself: when to search, when to save."""
-        return instructions(self._settings.all_toolsets, self._current().profile)
+        settings = self._settings
+        return instructions(
+            settings.all_toolsets,
+            self._current().profile,
+            for_remote=settings.for_remote,
+            takes_project=settings.allow_cross_project,
+        )
 
     def list_tools(self) -> list[dict[str, Json]]:
         """Return the tools as `tools/list` shows them: sorted, never older than the schemas."""

@@ -2,14 +2,15 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
 if TYPE_CHECKING:
-    from tests.server.http.conftest import Served
+    from tests.server.http.conftest import Served, Servers
 
 SPICE = "nutmeg"
 """Only in what is stored in project beta; no argument of any call holds it."""
@@ -319,3 +320,56 @@ def test_the_newest_era_does_not_find_other_projects_resources_either(
             return refused.value.error.code
 
     assert asyncio.run(read()) == -32602
+
+
+@pytest.fixture(scope="module")
+def plain_team(
+    tmp_path_factory: pytest.TempPathFactory,
+    make_servers: "type[Servers]",
+    save_tokens: "Callable[..., Path]",
+) -> "Iterator[Served]":
+    """A server as the how-to starts it: tokens, and no flag beside."""
+    folder = tmp_path_factory.mktemp("plain")
+    rows = [("ana", "write"), ("ben", "write")]
+    file = save_tokens(folder / "tokens.json", rows)
+    limited = json.loads(file.read_text(encoding="utf-8"))
+    limited[1]["projects"] = ["beta", "gamma"]
+    file.write_text(json.dumps(limited), encoding="utf-8")
+    found = make_servers(folder)
+    yield found.start("--http-auth-file", str(file))
+    found.close()
+
+
+@pytest.mark.covers("http.projects.graph")
+def test_a_principal_of_two_projects_reaches_the_graph_of_each(plain_team: "Served") -> None:
+    for project in ("beta", "gamma"):
+        node = {"name": f"of {project}", "nodeType": "place"}
+        plain_team.result("add_nodes", {"project_id": project, "nodes": [node]}, who="ben")
+    seen = [
+        [node["name"] for node in plain_team.result("read_graph", at, who="ben")["data"]["nodes"]]
+        for at in ({"project_id": "beta"}, {"project_id": "gamma"})
+    ]
+    assert seen == [["of beta"], ["of gamma"]]
+    refused = plain_team.call("read_graph", {"project_id": "alpha"}, who="ben").message["result"]
+    assert refused["isError"]
+
+
+@pytest.mark.covers("http.projects.told")
+@pytest.mark.parametrize(
+    ("who", "hint"),
+    [("ana", "Pass project_id."), ("ben", "Pass project_id: one of beta, gamma.")],
+)
+def test_who_has_a_token_is_never_told_to_name_a_folder(
+    plain_team: "Served", who: str, hint: str
+) -> None:
+    greeting = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "pytest", "version": "1"},
+    }
+    told = plain_team.ask("initialize", greeting, who=who).message["result"]["instructions"]
+    assert "project_id" in told
+    assert "project_path" not in told
+    assert len(told.encode()) <= 1_600
+    refused = plain_team.call("memory_search", {"query": "x"}, who=who).message["result"]
+    assert refused["structuredContent"]["hint"] == hint
