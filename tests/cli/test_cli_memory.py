@@ -379,3 +379,24 @@ def test_what_cannot_be_taken_back_is_asked_on_a_terminal(
     assert notes("show", entry_id).code == 0
     assert person("delete", entry_id, types="y\n")[0] == 0
     assert notes("show", entry_id).code == 1
+
+
+@pytest.mark.covers("cli.memory.edit")
+def test_only_fields_that_may_be_empty_are_cleared(notes: Callable[..., Any]) -> None:
+    entry_id = added(notes, "Kept", "--title", "T", "--source-ref", "r")
+    for name in ("bogus", "content", "scope"):
+        refused = notes("edit", entry_id, "--importance", "5", "--clear", name)
+        assert (refused.code, "--clear" in refused.err) == (2, True)
+    assert notes("show", entry_id, "--json").data["entry"]["revision"] == 1
+    assert notes("edit", entry_id, "--clear", "source-ref", "--clear", "title").code == 0
+    entry = notes("show", entry_id, "--json").data["entry"]
+    assert not {"title", "source_ref"} & set(entry)
+
+
+@pytest.mark.covers("cli.memory.list")
+def test_an_id_stays_on_one_line_of_a_narrow_terminal(
+    person: Terminal, notes: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    entry_id = added(notes, "A text of some length, so that there is not room for everything.")
+    assert entry_id in person("list")[1]

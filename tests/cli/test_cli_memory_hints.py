@@ -54,3 +54,14 @@ def test_a_warning_names_flags_and_commands_as_well(cli: "Runner") -> None:
     assert "`schemory restore` makes it active again" in edited.err
     assert "but 1 archived does; --status any shows it" in cli("search", "walrus").err
     assert entry_id in cli("search", "walrus", "--status", "any").out
+
+
+@pytest.mark.covers("cli.memory.hints")
+def test_a_path_outside_is_told_with_what_a_person_can_set(cli: "Runner") -> None:
+    cli("add", "A walrus.", "--scope", "a", "--topic", "t")
+    for line in (("export", "/elsewhere.json"), ("import", "e.json", "--project-id", "other")):
+        told = cli(*line, "--on-conflict", "merge") if line[0] == "import" else cli(*line)
+        assert told.code == 1
+        assert "MEMORY_ALLOWED_ROOTS" in told.err
+        assert "server" not in told.err
+        assert "project_path" not in told.err

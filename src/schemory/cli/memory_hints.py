@@ -32,6 +32,12 @@ _COMMANDS: Final = {
     "memory_unlink_entries": "link --remove",
     "memory_export_project": "export",
 }
+_PHRASES: Final = {
+    "Pass project_path, or start the server with that root allowed": (
+        "Allow its folder: MEMORY_ALLOWED_ROOTS=FOLDER schemory ..."
+    ),
+    "or start the server with that root allowed": "or allow its folder with MEMORY_ALLOWED_ROOTS",
+}
 _ARGUMENT = re.compile("|".join(rf"\b{re.escape(flag)}" for flag in _FLAGS))
 _MOMENT = re.compile(r"\bPass (\w+) as in `\w+: ([^`]+)`")
 _FIELD = re.compile(r"^(?:created_after|created_before|since)\b")
@@ -64,6 +70,8 @@ def shell_hint(hint: str) -> str:
     >>> shell_hint("Pass overwrite=true, or look with memory_search.")
     'Pass --overwrite, or look with `schemory search`.'
     """
+    for phrase, told in _PHRASES.items():
+        hint = hint.replace(phrase, told)
     hint = _MOMENT.sub(lambda found: f"Say `{_FIELDS.get(found[1], found[1])} {found[2]}`", hint)
     flagged = _ARGUMENT.sub(lambda found: _FLAGS[found.group()], _CALL.sub("", hint))
     return _TOOL.sub(lambda found: _command(found.group()), flagged)

@@ -25,6 +25,7 @@ from schemory.model.entry import Relation, SourceType
 _TYPES = tuple(each.value for each in SourceType)
 _RELATIONS = tuple(each.value for each in Relation)
 _TEXTS = ("scope", "topic", "title", "summary", "source_ref", "source_path", "source_uri")
+_CLEARABLE = (*_TEXTS[2:], "tags", "importance", "confidence")
 _MEANINGS = {
     "scope": "an area, such as backend",
     "topic": "the matter, such as auth",
@@ -129,13 +130,19 @@ def _configure_edit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--content", metavar="TEXT|-", help="the new text; - reads standard input")
     _add_fields(parser)
     parser.add_argument(
-        "--clear", action="append", default=[], metavar="FIELD", help="empty a field; repeatable"
+        "--clear",
+        action="append",
+        default=[],
+        type=lambda name: name.replace("-", "_"),
+        choices=_CLEARABLE,
+        metavar="FIELD",
+        help=f"empty a field: {', '.join(_CLEARABLE)}; repeatable",
     )
 
 
 def _run_edit(request: Request) -> int:
     args = request.args
-    changes = {**_fields(args), **{name.replace("-", "_"): None for name in args.clear}}
+    changes = {**_fields(args), **dict.fromkeys(args.clear)}
     content = input_text(request, args.content)
     if content is not None:
         changes["content"] = content

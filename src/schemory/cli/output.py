@@ -88,7 +88,8 @@ class Output:
 
         table = Table(box=SIMPLE_HEAD, pad_edge=False)
         for header in headers:
-            table.add_column(header, overflow="fold")
+            # An id that is broken over lines cannot be picked up to be used.
+            table.add_column(header, overflow="fold", no_wrap=header == "id")
         for row in rows:
             table.add_row(*(Text(one_line(cell)) for cell in row))
         console = Console(
