@@ -20,12 +20,14 @@ import apsw
 db = apsw.Connection(sys.argv[1])
 db.pragma("journal_mode", "wal")
 db.execute("CREATE TABLE IF NOT EXISTS node (name TEXT, metadata TEXT)").fetchall()
+with open(sys.argv[2], encoding="utf-8") as file:
+    tools = json.load(file)
 for line in sys.stdin:
     asked = json.loads(line)
     if "id" in asked:
         rows = list(db.execute("SELECT count(*) FROM node"))
-        answer = {"jsonrpc": "2.0", "id": asked["id"], "result": {"tools": rows}}
-        sys.stdout.write(json.dumps(answer) + "\n")
+        result = {"tools": tools} if asked["method"] == "tools/list" else {"rows": rows}
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}) + "\n")
         sys.stdout.flush()
 """
 _SCHEMORY = (sys.executable, "-m", "schemory")
@@ -58,8 +60,11 @@ def starting(folder: Path) -> Iterator[Figure]:
     """Measure processor time, wall time and memory up to the answer of `tools/list`."""
     store = str(folder / "startup.sqlite")
     serve = [*_SCHEMORY, "serve", "--db", store]
+    tools = folder / "tools.json"
+    tools.write_text(json.dumps(_tools_of(serve)), encoding="utf-8")
     commands = {
-        "bare": [sys.executable, "-c", _BARE, str(folder / "bare.sqlite")],
+        # It answers with the same list, or it would be compared with something that does less.
+        "bare": [sys.executable, "-c", _BARE, str(folder / "bare.sqlite"), str(tools)],
         "ours": serve,
         "sdk": [*serve, "--sdk"],
     }
@@ -110,6 +115,13 @@ def starting(folder: Path) -> Iterator[Figure]:
         value_unit="MB",
         goal=35,
     )
+
+
+def _tools_of(command: Sequence[str]) -> object:
+    """Return the tools that a server lists."""
+    asked = b"".join(json.dumps(message).encode() + b"\n" for message in _ASKED)
+    done = subprocess.run(command, input=asked, capture_output=True, env=_ENVIRONMENT, check=True)
+    return json.loads(done.stdout.splitlines()[-1])["result"]["tools"]
 
 
 def _start(command: Sequence[str]) -> _Start:
