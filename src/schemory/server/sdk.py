@@ -70,6 +70,7 @@ class ToolServer:
         self._lane = lane
         self._long_lane = long_lane or lane
         self._transport = transport
+        self._ending = asyncio.Event()
         self._bus = InMemorySubscriptionBus()
         self._listening = ListenHandler(self._bus)
         self._peers: dict[str, ServerSession] = {}
@@ -110,7 +111,8 @@ class ToolServer:
             self._resources.forget(connection)
 
     def end_listening(self) -> None:
-        """End every stream of the newest era on which clients wait for changes."""
+        """End what waits for changes or for a person: nobody will be there for the news."""
+        self._ending.set()
         self._listening.close()
         if self._resources is not None:
             self._resources.end_listening()
@@ -160,7 +162,9 @@ class ToolServer:
 
     async def _call_tool(self, ctx: _Context, params: CallToolRequestParams) -> HandlerResult:
         try:
-            reply = await with_questions(ctx, lambda asking: self._made(ctx, params.name, asking))
+            reply = await with_questions(
+                ctx, lambda asking: self._made(ctx, params.name, asking), self._ending
+            )
         except ToolNotFoundError as error:
             raise _unknown_tool(error) from None
         except InvalidStateError as error:

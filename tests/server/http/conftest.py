@@ -135,11 +135,17 @@ class Served:
         found: Message = answer.message["result"]["structuredContent"]
         return found
 
-    def shake_hands(self, *, who: str | None = None, version: str = "2025-11-25") -> str:
+    def shake_hands(
+        self,
+        *,
+        who: str | None = None,
+        version: str = "2025-11-25",
+        capabilities: Mapping[str, object] | None = None,
+    ) -> str:
         """Open a session of a handshake era; return its name."""
         greeting = {
             "protocolVersion": version,
-            "capabilities": {},
+            "capabilities": dict(capabilities or {}),
             "clientInfo": {"name": "pytest", "version": "1"},
         }
         answer = self.ask("initialize", greeting, who=who)

@@ -135,6 +135,41 @@ def test_waiting_clients_do_not_hold_the_server_up(servers: "Servers") -> None:
     assert "error" not in served.stderr()
 
 
+@pytest.mark.covers("http.end.questions")
+def test_a_question_to_a_person_does_not_hold_the_server_up(servers: "Servers") -> None:
+    served = servers.start()
+    entry = served.result("memory_add_entry", {**NEW, "title": "Kept", "content": "to be kept"})
+    name = served.shake_hands(capabilities={"elicitation": {}})
+    arguments = {"project_id": "p", "entry_id": entry["entry_id"]}
+    call = {
+        "jsonrpc": "2.0",
+        "id": 7,
+        "method": "tools/call",
+        "params": {"name": "memory_delete_entry", "arguments": arguments},
+    }
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "Mcp-Session-Id": name,
+    }
+    with contextlib.closing(connection):
+        connection.request("POST", "/mcp", json.dumps(call), headers)
+        stream = connection.getresponse()
+        seen = b""
+        while b"elicitation/create" not in seen:
+            seen += stream.readline()
+        started = time.monotonic()
+        assert served.stop() == 0
+        assert time.monotonic() - started < 15
+        rest = stream.read().decode()
+    assert "CONFIRM_REQUIRED" in rest
+    assert "gave up" not in served.stderr()
+    again = servers.start()
+    kept = again.result("memory_read_entry", arguments)
+    assert kept["entry"]["content"] == "to be kept"
+
+
 @pytest.mark.covers("http.end.calls")
 def test_a_busy_server_ends_without_losing_what_it_has_acknowledged(servers: "Servers") -> None:
     served = servers.start()
