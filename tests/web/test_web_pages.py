@@ -10,7 +10,7 @@ import pytest
 
 from schemory.app import App
 from schemory.graph.inputs import EdgeInput, NodeInput
-from schemory.memory.inputs import ProjectRef
+from schemory.memory.inputs import EntryUpdate, ProjectRef
 
 WORDS = re.compile(r"<[^>]*>")
 
@@ -88,6 +88,20 @@ def test_an_entry_shows_source_links_warnings_and_earlier_texts(
     hostile = words(browser.open("entry", project=project_id, id=stored.hostile).text)
     assert "gives orders to its reader" in hostile
     assert browser.open("entry", project=project_id, id="nowhere").status == 404
+
+
+@pytest.mark.covers("web.pages")
+def test_an_entry_says_that_it_has_more_of_a_past_than_is_shown(
+    app: App, stored: Any, browse: Callable[[], Any], project_id: str
+) -> None:
+    ref = ProjectRef(project_id=project_id)
+    told = "There are older texts than these."
+    for number in range(101):
+        update = EntryUpdate(entry_id=stored.new, changes={"title": f"Title {number}"})
+        app.memory.update_entry(ref, update)
+        if not number:
+            assert told not in browse().open("entry", project=project_id, id=stored.new).text
+    assert told in browse().open("entry", project=project_id, id=stored.new).text
 
 
 @pytest.mark.covers("web.pages")

@@ -34,7 +34,7 @@ _COMMANDS: Final = {
 }
 _PHRASES: Final = {
     "Pass project_path, or start the server with that root allowed": (
-        "Allow its folder: MEMORY_ALLOWED_ROOTS=FOLDER schemory ..."
+        "Allow its folder with MEMORY_ALLOWED_ROOTS=FOLDER"
     ),
     "or start the server with that root allowed": "or allow its folder with MEMORY_ALLOWED_ROOTS",
 }

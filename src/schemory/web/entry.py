@@ -139,6 +139,8 @@ def _history(read: EntryRead) -> Iterator[Child]:
         newer = (read.entry, *(each.entry for each in read.history))
         yield el("h2", "Earlier texts")
         yield (_earlier(*each) for each in zip(read.history, newer, strict=False))
+    if read.has_older_texts:
+        yield note("There are older texts than these.")
 
 
 def _earlier(earlier: EarlierText, newer: Entry) -> Element:
