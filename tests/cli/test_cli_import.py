@@ -277,3 +277,14 @@ def test_a_files_name_cannot_drive_the_terminal(cli: Callable[..., Any], home: P
     assert "no\\x1b[31mtes" in done.out
     assert "\x1b" not in done.out + done.err
     assert "imported everything.md:1" not in [line.split("  ")[0] for line in done.out.splitlines()]
+
+
+@pytest.mark.covers("cli.import.plan")
+def test_an_empty_path_is_not_the_current_folder(
+    cli: Callable[..., Any],
+    note: Path,
+) -> None:
+    del note
+    done = cli("import", "", "--yes")
+    assert (done.code, "PATH is empty" in done.err) == (2, True)
+    assert cli("list", "--json").data["results"] == []

@@ -86,6 +86,22 @@ def test_an_export_to_stdout_is_the_graph_and_nothing_else(
     assert cli("export-graph", "--format", "pdf").code == 2
 
 
+@pytest.mark.covers("cli.export.overwrite")
+def test_an_export_replaces_a_file_only_when_it_is_told_to(
+    cli: Callable[..., Any], file: Path, home: Path
+) -> None:
+    cli("import-graph", str(file))
+    target = home / "notes.md"
+    target.write_text("precious", encoding="utf-8")
+    refused = cli("export-graph", "notes.md")
+    assert (refused.code, target.read_text(encoding="utf-8")) == (1, "precious")
+    assert "--overwrite" in refused.err
+    assert cli("export-graph", "notes.md", "--overwrite").code == 0
+    assert target.read_text(encoding="utf-8") == LINES
+    target.write_bytes(b"")
+    assert cli("export-graph", "notes.md").code == 0
+
+
 @pytest.mark.covers("cli.undo")
 def test_undo_takes_an_import_back_unless_it_was_built_upon(
     cli: Callable[..., Any], file: Path

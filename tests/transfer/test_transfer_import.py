@@ -10,7 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schemory.errors import InvalidParamError, NotAGraphError, SchemoryError, StoreError
+from schemory.errors import (
+    ConflictError,
+    InvalidParamError,
+    NotAGraphError,
+    SchemoryError,
+    StoreError,
+)
 from schemory.graph.results import Author
 from schemory.model.edge import IMPORTED, Edge, EdgeKey, EdgeRecord, NewEdge
 from schemory.model.lines.records import FaultKind
@@ -201,6 +207,20 @@ def test_the_rejected_file_can_be_mended_and_imported(
     report = imported(store, rejected)
     assert (report.edges, report.rejected, report.blank) == (1, (), 1)
     assert edges(store) == [Edge("A", "B", "knows", 0.7)]
+
+
+@pytest.mark.covers("graph.files.rejected.kept")
+@pytest.mark.parametrize("is_named", [False, True])
+def test_a_file_of_somebody_elses_is_not_replaced_by_rejected_records(
+    store: GraphStore, file: Path, rejected: Path, tmp_path: Path, *, is_named: bool
+) -> None:
+    place = tmp_path / "notes.md" if is_named else rejected
+    place.write_text("precious", encoding="utf-8")
+    file.write_text(text(A, "prose"), encoding="utf-8")
+    with pytest.raises(ConflictError, match="is there already"):
+        imported(store, file, rejected=place if is_named else None)
+    assert place.read_text(encoding="utf-8") == "precious"
+    assert nodes(store) == []
 
 
 def test_a_rejected_line_keeps_its_bytes(store: GraphStore, file: Path, rejected: Path) -> None:

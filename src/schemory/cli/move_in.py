@@ -53,6 +53,8 @@ def _configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(request: Request) -> int:
+    if not request.args.file.strip():  # such as a variable of the shell that is not set
+        raise UsageError("PATH is empty", suggestions=["`.` is the current folder."])
     kind, why = _kind(request)
     if request.args.file == _STDIN:
         return _import_stdin(request, kind)

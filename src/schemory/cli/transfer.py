@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from schemory.cli.command import FINDING, OK, Command, Request
 from schemory.cli.output import Output, Style, count_of
 from schemory.cli.progress import progress_bar
+from schemory.errors import ConflictError
 from schemory.graph.results import Author
 from schemory.model.jsonvalue import Json
 from schemory.storage.protocols import Capability
@@ -149,6 +150,7 @@ def _configure_export(parser: argparse.ArgumentParser) -> None:
         help="the words of jsonl: node/edge (seed, default) or entity/relation (official)",
     )
     add("--full", action="store_true", help="jsonl with types, origins and dates")
+    add("--overwrite", action="store_true", help="replace a file that is there")
 
 
 def _run_export(request: Request) -> int:
@@ -164,7 +166,7 @@ def _run_export(request: Request) -> int:
         format=ExportFormat(args.format), dialect=Dialect(args.dialect), is_full=args.full
     )
     name: str = args.file or "-"
-    target = _writer(out) if name == "-" else Path(name).expanduser().absolute()
+    target = _writer(out) if name == "-" else _free_file(name, overwrite=args.overwrite)
     with request.app() as app:
         report = export_graph(app.store, app.graph.space, target, options)
     if name == "-":
@@ -181,6 +183,21 @@ def _run_export(request: Request) -> int:
     else:
         out.line(f"exported {_counts(report)} to {target}")
     return OK
+
+
+def _free_file(name: str, *, overwrite: bool) -> Path:
+    """Return where an export goes.
+
+    Raises:
+        ConflictError: Something is in the file already, and nobody said that it may go.
+    """
+    target = Path(name).expanduser().absolute()
+    if not overwrite and target.is_file() and target.stat().st_size:
+        raise ConflictError(
+            f"{target} is there already; it was left untouched",
+            suggestions=["--overwrite replaces it; or name another file."],
+        )
+    return target
 
 
 def _writer(out: Output) -> Callable[[bytes], object]:

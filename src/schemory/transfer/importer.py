@@ -65,6 +65,7 @@ def import_graph(
         NotAGraphError: The file has no node and no edge; nothing was stored.
         InvalidParamError: Bytes hold something to reject, but `options.rejected` is not set; or it
             is the source itself.
+        ConflictError: The place for what is rejected holds another file; nothing was stored.
         StoreError: The file cannot be read, or something cannot be written; nothing was stored.
     """
     options = options or ImportOptions()

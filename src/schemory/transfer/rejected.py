@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from schemory.errors import StoreError
+from schemory.errors import ConflictError, StoreError
 from schemory.model.lines.records import Fault
 from schemory.model.lines.scan import NOTE_MARK
 from schemory.storage.files import replace_file
@@ -19,17 +19,35 @@ def rejected_path(source: Path) -> Path:
 
 
 def write_rejected(path: Path, faults: Sequence[Fault]) -> None:
-    """Write the file, readable by its owner only; an older one is replaced.
+    """Write the file, readable by its owner only; an older one of such files is replaced.
 
     Raises:
+        ConflictError: A file of somebody else's is there.
         StoreError: It cannot be written.
     """
+    if not _may_replace(path):
+        raise ConflictError(
+            f"{path} is there already and lists no rejected records; nothing was stored",
+            suggestions=["Name another place with --rejected FILE, or move that file away."],
+        )
     try:
         replace_file(path, _lines(faults))
     except StoreError as error:
         elsewhere = "Or name another place with --rejected FILE."
         suggestions = (*error.suggestions, elsewhere)
         raise type(error)(error.message, suggestions=suggestions) from error
+
+
+def _may_replace(path: Path) -> bool:
+    """Whether nothing is lost with what is at `path`; what is no file is written to."""
+    if not path.is_file():
+        return True
+    try:
+        with path.open("rb") as file:
+            head = file.read(len(NOTE_MARK))
+    except OSError:
+        return False
+    return head in {b"", NOTE_MARK.encode()}
 
 
 def _lines(faults: Sequence[Fault]) -> Iterator[bytes]:
