@@ -174,9 +174,12 @@ class SchemaCatalog:
 
 def _distinct(sources: Iterable[Source]) -> tuple[Source, ...]:
     """Return the sources, a folder or pack that is named twice only once."""
+    given = tuple(sources)
+    if len(given) < 2:  # noqa: PLR2004 (nothing can be there twice)
+        return given
     kept: list[Source] = []
     seen: set[Path | str] = set()
-    for source in sources:
+    for source in given:
         if not isinstance(source, FixedSource):
             key = source.name if isinstance(source, PackSource) else source.path.resolve()
             if key in seen:

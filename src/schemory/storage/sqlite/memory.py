@@ -22,7 +22,7 @@ from schemory.storage.memory_protocols import (
     TermGroup,
 )
 from schemory.storage.protocols import Commit, Position
-from schemory.storage.sqlite import ledger, memory_listing
+from schemory.storage.sqlite import memory_listing
 from schemory.storage.sqlite.memory_index import is_index_fault
 from schemory.storage.sqlite.memory_rows import (
     audit_of_row,
@@ -40,6 +40,7 @@ from schemory.storage.vector_protocols import Nearest, TextWithoutVector, Vector
 
 if TYPE_CHECKING:
     from schemory.storage.sqlite import (
+        ledger,
         memory_held,
         memory_links,
         memory_match,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
         memory_vectors,
     )
 else:  # listing entries, which every session begins with, needs none of it
+    ledger = LateModule("schemory.storage.sqlite.ledger")
     memory_held = LateModule("schemory.storage.sqlite.memory_held")
     memory_links = LateModule("schemory.storage.sqlite.memory_links")
     memory_match = LateModule("schemory.storage.sqlite.memory_match")

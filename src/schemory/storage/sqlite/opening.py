@@ -37,6 +37,8 @@ def prepare_file(path: Path) -> None:
 
 
 def _make_folder(folder: Path) -> None:
+    if folder.exists():
+        return
     missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     for parent in reversed(missing):
         parent.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
