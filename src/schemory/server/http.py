@@ -99,7 +99,11 @@ class HttpServer:
         )
         self.app = Starlette(
             routes=[
-                Route(ENDPOINT, endpoint=_Endpoint(gate, self._metrics)),
+                # Not redirected: behind a proxy that would lead from https to http, token and all.
+                *(
+                    Route(path, _Endpoint(gate, self._metrics))
+                    for path in (ENDPOINT, ENDPOINT + "/")
+                ),
                 Route("/healthz", self._healthz),
                 Route("/readyz", self._readyz),
                 Route("/metrics", self._figures),
@@ -108,6 +112,7 @@ class HttpServer:
             middleware=[Middleware(Guard, settings=settings, refused=refused)],
             lifespan=self._lifespan,
         )
+        self.app.router.redirect_slashes = False
 
     def begin_to_end(self) -> None:
         """Close the streams that wait for news, so that only running calls are waited for."""

@@ -10,10 +10,12 @@ def plain(status: int, text: str, headers: Mapping[str, str] | None = None) -> R
     return Response(text + "\n", status, dict(headers or {}), "text/plain")
 
 
-def rpc_refusal(status: int, code: int, message: str) -> Response:
-    """Return a JSON-RPC error that belongs to no request."""
+def rpc_refusal(
+    status: int, code: int, message: str, request_id: int | str | None = None
+) -> Response:
+    """Return a JSON-RPC error; None = it belongs to no request."""
     error = {"code": code, "message": message}
-    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, status)
+    return JSONResponse({"jsonrpc": "2.0", "id": request_id, "error": error}, status)
 
 
 def challenge(

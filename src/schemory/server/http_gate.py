@@ -1,7 +1,6 @@
 """The gate before the endpoint: who calls, how often, how much, and whether the scope is enough."""
 
 import asyncio
-import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, cast
 
@@ -15,8 +14,9 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Request
 
 from schemory.server.auth import Gatekeeper
-from schemory.server.http_answers import challenge, plain
+from schemory.server.http_answers import challenge, plain, rpc_refusal
 from schemory.server.http_rates import Rates
+from schemory.server.jsonrpc import Fault, read_one
 from schemory.server.principals import (
     KeysUnavailableError,
     Principal,
@@ -69,7 +69,13 @@ class Gate:
             if isinstance(body, Response):
                 await body(scope, receive, send)
                 return
-            scope[BODY], scope[MESSAGE] = body, _parsed(body)
+            message = read_one(body)
+            if isinstance(message, Fault):
+                self._refused("message")
+                answer = rpc_refusal(400, message.code, message.message, message.id)
+                await answer(scope, receive, send)
+                return
+            scope[BODY], scope[MESSAGE] = body, message
             receive = replaying(body, receive)
             answer = self._scope_refusal(scope)
             if answer is not None:
@@ -188,24 +194,11 @@ def replaying(body: bytes, receive: Receive) -> Receive:
     return replay
 
 
-def _parsed(body: bytes) -> object:
-    """Return a body's JSON, None where it is none; the protocol's own parser says so to the client.
-
-    That parser may read odd JSON differently, so scopes are checked again behind it.
-    """
-    try:
-        parsed: object = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    return parsed
-
-
 def _requests(message: object) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield the method and parameters of each request in a body, a batch as well."""
-    for each in cast("list[object]", message) if isinstance(message, list) else [message]:
-        if not isinstance(each, dict):
-            continue
-        request = cast("dict[str, object]", each)
-        method, params = request.get("method"), request.get("params")
-        if isinstance(method, str):
-            yield method, cast("dict[str, object]", params) if isinstance(params, dict) else {}
+    """Yield the method and parameters of a request; of an answer, nothing."""
+    if not isinstance(message, dict):
+        return
+    request = cast("dict[str, object]", message)
+    method, params = request.get("method"), request.get("params")
+    if isinstance(method, str):
+        yield method, cast("dict[str, object]", params) if isinstance(params, dict) else {}

@@ -104,6 +104,19 @@ def parse_line(line: bytes | None) -> Message | Batch | Fault | None:
     return _batch(line, data) if isinstance(data, list) else _parsed(line, data)
 
 
+def read_one(body: bytes) -> Object | Fault:
+    """Return the one message that a request's body holds, or what keeps it from being one."""
+    try:
+        data = _read_json(body.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return Fault(None, PARSE_ERROR, "Parse error: the body is no JSON text in UTF-8")
+    if isinstance(data, list):
+        told = "Invalid request: send one message a request; batches are not served over HTTP"
+        return Fault(None, INVALID_REQUEST, told)
+    found = _parsed(body, data)
+    return found if isinstance(found, Fault) else cast("Object", data)
+
+
 def _batch(line: bytes, items: list[Json]) -> Batch | Fault:
     if not items:
         return Fault(None, INVALID_REQUEST, "Invalid request: a batch holds at least one message")

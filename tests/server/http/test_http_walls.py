@@ -190,6 +190,47 @@ def test_what_is_no_message_gets_an_error_and_not_a_failure(
     assert "Traceback" not in answer.text
 
 
+@pytest.mark.covers("http.walls.message")
+@pytest.mark.parametrize(
+    ("body", "code", "number"),
+    [
+        (b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32600, None),
+        (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', -32600, None),
+        (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600, None),
+        (b'{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600, None),
+        (b'{"jsonrpc":"2.0","id":NaN,"method":"ping"}', -32700, None),
+        (b'{"jsonrpc":"1.0","id":7,"method":"ping"}', -32600, 7),
+        (b'{"jsonrpc":"2.0","id":"a","method":"ping","params":[]}', -32600, "a"),
+        (b'{"jsonrpc":"2.0","words":"zanzibar"}', -32600, None),
+        (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, None),
+        (b"zanzibar", -32700, None),
+        (b"", -32700, None),
+    ],
+)
+@pytest.mark.parametrize("era", [{}, {"Mcp_Protocol_Version": "2026-07-28"}])
+def test_what_is_no_message_is_told_so_in_one_line(
+    open_server: "Served", body: bytes, code: int, number: object, era: dict[str, str]
+) -> None:
+    answer = open_server.send("POST", "/mcp", body, Content_Type=JSON, Accept=BOTH, **era)
+    assert answer.status == 400
+    assert answer.message["error"]["code"] == code
+    assert answer.message["id"] == number
+    told = answer.message["error"]["message"]
+    assert "\n" not in told
+    assert "pydantic" not in told
+    assert "zanzibar" not in told
+
+
+@pytest.mark.covers("http.walls.path")
+def test_a_slash_at_the_end_of_the_address_leads_nowhere_else(open_server: "Served") -> None:
+    ping = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+    answer = open_server.send("POST", "/mcp/", ping, Content_Type=JSON, Accept=BOTH)
+    assert (answer.status, answer.message["result"]) == (200, {})
+    foreign = open_server.send("POST", "/mcp/", ping, Host="foreign.example")
+    assert foreign.status == 421
+    assert open_server.send("GET", "/healthz/").status == 404
+
+
 @pytest.mark.covers("http.walls.garbage")
 @pytest.mark.parametrize(
     "data",
@@ -296,7 +337,7 @@ def test_200_clients_at_once_are_all_served(open_server: "Served") -> None:
     ("method", "path", "status"),
     [
         ("GET", "/", 404),
-        ("GET", "/mcp/", 307),
+        ("GET", "/mcp/", 400),
         ("POST", "/mcp/../metrics", 404),
         ("PUT", "/mcp", 400),
         ("TRACE", "/mcp", 400),
