@@ -138,10 +138,20 @@ class _Import:
                     if tx.last_seq() != seen:
                         self._compare(tx)
                     loading = self._load(tx)
+                self._tell_new_ids(loading.renamed)
         except BaseException:
             self._drop_backup()
             raise
         return self._report(path, loading)
+
+    def _tell_new_ids(self, number: int) -> None:
+        """Warn that ids which people and texts may know are not these entries' here."""
+        if number:
+            entries, have = ("1 entry", "has") if number == 1 else (f"{number:,} entries", "have")
+            self._record.warn(
+                f"{entries} of the file {have} a new id here, since another project of this store "
+                "has the old one."
+            )
 
     def _compare(self, reader: MemoryReader) -> None:
         comparison = Comparison(
@@ -247,7 +257,7 @@ class _Import:
             origin=self._loaded.origin,
             seq=loading.seq if loading is not None and has_written else None,
             backup_path=None if self._backup is None else str(self._backup),
-            renamed=0 if loading is None else loading.renamed,
+            renamed=None if loading is None else loading.renamed,
             dry_run=self._options.dry_run,
         )
 

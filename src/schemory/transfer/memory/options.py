@@ -128,7 +128,8 @@ class ImportReport(Answer):
         origin: The project that was exported; None = the file does not say.
         seq: Number of the transaction, for `undo`; None when nothing was written.
         backup_path: With `replace`: an export of everything the project held before.
-        renamed: Entries that got a new id, because another project of the store holds theirs.
+        renamed: Entries that got a new id, because another project of the store holds theirs;
+            None on a dry run, which does not look for them.
     """
 
     path: str
@@ -136,5 +137,5 @@ class ImportReport(Answer):
     origin: str | None = None
     seq: int | None = None
     backup_path: str | None = None
-    renamed: int = 0
+    renamed: int | None = None
     dry_run: bool = False
