@@ -126,6 +126,12 @@ UNSAFE: dict[str, tuple[Damage, str, int]] = {
         "store.orphans",
         1,
     ),
+    "a table that is gone": (
+        sql("PRAGMA foreign_keys = OFF", "DROP TABLE memory_links"),
+        "store.damaged",
+        3,
+    ),
+    "an index that is gone": (sql("DROP INDEX memory_entries_by_id"), "store.damaged", 3),
     "a newer schema": (sql("PRAGMA user_version = 99"), "store.unusable", 3),
     "little room": (fill_the_disk, "disk.low", 1),
 }
@@ -164,6 +170,15 @@ def test_what_cannot_be_mended_without_loss_is_named_and_left_as_it_is(
     if exit_code == 3:  # else an index beside the damage may have been built again
         with (home / STORE).open("rb") as file:
             assert pages(file) == before
+
+
+@pytest.mark.covers("setup.doctor.damage")
+def test_a_part_that_is_gone_is_told_by_its_name(home: Path, run_cli: Cli) -> None:
+    sql("PRAGMA foreign_keys = OFF", "DROP TABLE memory_entries")(home)
+    code, printed = run_cli(home, "doctor")
+    assert code == 3
+    assert "the table memory_entries is missing" in printed
+    assert "SQLITE_ERROR" not in printed
 
 
 @pytest.mark.covers("setup.doctor.damage")

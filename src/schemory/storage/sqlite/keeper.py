@@ -126,6 +126,10 @@ class SqliteKeeper:
     def _check(
         self, db: apsw.Connection, version: int, facts: dict[str, Json], progress: Progress
     ) -> Iterator[Finding]:
+        missing = soundness.missing_parts(db) if version == LATEST else ()
+        if missing:
+            yield from missing
+            return
         yield from soundness.check_tables(db)
         if version < LATEST:
             yield _older(version)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -124,6 +125,14 @@ def _copy_before(db: apsw.Connection, location: str, version: int) -> None:
     copy.unlink(missing_ok=True)
     db.execute("VACUUM INTO ?", (str(copy),))
     copy.chmod(0o600)
+
+
+def schema_parts() -> dict[str, str]:
+    """Return every table, index and view that this version's schema has, by name, with its kind."""
+    with closing(apsw.Connection(":memory:")) as db:
+        for step in load_migrations():
+            db.execute(step.sql)
+        return dict(db.execute("SELECT name, type FROM sqlite_schema"))
 
 
 def newer_error(location: str, version: int, latest: int) -> StoreCorruptError:

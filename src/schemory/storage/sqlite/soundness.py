@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import apsw
 
 from schemory.storage.keeping import Finding, Severity
-from schemory.storage.sqlite import index, memory_index, memory_vectors
+from schemory.storage.sqlite import index, memory_index, memory_vectors, migrate
 
 if TYPE_CHECKING:
     from schemory.storage.memory_protocols import IndexTerms
@@ -48,6 +48,16 @@ def _check_pages(db: apsw.Connection) -> list[str]:
         row[0]
         for table in tables
         for row in db.execute("SELECT * FROM pragma_quick_check(?)", (table,))
+    ]
+
+
+def missing_parts(db: apsw.Connection) -> list[Finding]:
+    """Return which tables and indexes of this version's schema a store of it does not have."""
+    there = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
+    return [
+        damage(f"the {kind} {name} is missing")
+        for name, kind in migrate.schema_parts().items()
+        if name not in there
     ]
 
 
