@@ -137,6 +137,18 @@ def test_deleting_must_be_confirmed(notes: "Notes") -> None:
     assert notes.read(entry.id).entry == entry
 
 
+@pytest.mark.covers("memory.delete.confirm-last")
+@pytest.mark.parametrize("confirm", [False, True])
+def test_deleting_what_is_not_there_says_so_rather_than_ask(
+    notes: "Notes", *, confirm: bool
+) -> None:
+    entry = notes.entry()
+    notes.memory.delete_entry(notes.ref, entry.id, confirm=True)
+    for gone in (entry.id, "no-such"):
+        with pytest.raises(NotFoundError):
+            notes.memory.delete_entry(notes.ref, gone, confirm=confirm)
+
+
 @pytest.mark.covers("memory.delete")
 def test_deleting_removes_entry_tags_links_and_index(notes: "Notes") -> None:
     entry = notes.entry("The word quokka.", tags=("only here",))

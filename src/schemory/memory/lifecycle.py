@@ -86,10 +86,10 @@ def delete_entry(
     arguments: dict[str, Json] = {"entry_id": entry_id, "confirm": confirm}
     with work.recording("memory_delete_entry", ref, arguments, by) as record:
         record.entry_id = known_id(entry_id)
-        if not confirm:
-            raise _unconfirmed(entry_id)
         with record.transaction() as tx:
             get_entry(tx, entry_id)
+            if not confirm:  # not before: what it tells to call is to succeed
+                raise _unconfirmed(entry_id)
             links = tx.list_links([entry_id], limit=_ALL_LINKS)
             replaced = [
                 link.target_entry_id

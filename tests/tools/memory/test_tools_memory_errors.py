@@ -307,7 +307,7 @@ def test_refused_writes_are_audited_and_refused_reads_are_not(desk: "MemoryDesk"
     rows = desk.memory.list_audit(ProjectRef(project_id="p")).rows
     assert [(row.operation, row.result["error_code"]) for row in rows] == [
         ("memory_add_entry", "INVALID_PARAM"),
-        ("memory_delete_entry", "CONFIRM_REQUIRED"),
+        ("memory_delete_entry", "NOT_FOUND"),
     ]
     assert "vermilion" not in str(rows)
     assert {row.actor for row in rows} == {"tester/1"}
