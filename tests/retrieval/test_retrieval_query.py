@@ -238,3 +238,21 @@ def test_held_words_are_counted_for_the_search_without_an_index() -> None:
     assert held("池 连接") == (2, 2)
     assert held("auth-token") == (1, 1)
     assert held("auth-cookie") == (0, 1)
+
+
+@pytest.mark.covers("retrieval.query.literal")
+@pytest.mark.parametrize(
+    ("query", "text", "is_held"),
+    [
+        ("merge_signal", "see merge_signal7", False),
+        ("merge_signal", "merge_signal7, then (merge_signal)", True),
+        ("x=1", "x=10", False),
+        ("src/a.py", "lib/src/a.py:12", True),
+        ("<<REQUIRED>>", "a<<REQUIRED>>b", True),
+        ("接-続", "直接-続行", True),
+    ],
+)
+def test_signs_are_not_held_by_longer_words_that_hold_them(
+    query: str, text: str, *, is_held: bool
+) -> None:
+    assert holds_literal(parse_query(query), text) is is_held

@@ -12,7 +12,7 @@ from schemory.model.frozen import dataclass, replace
 from schemory.retrieval.folding import fold_word
 from schemory.retrieval.stopwords import STOP_WORDS, guess_language
 from schemory.retrieval.tokens import JOINER, run_terms, spaceless_terms, whole_terms, word_terms
-from schemory.retrieval.words import Run, find_runs, split_identifier
+from schemory.retrieval.words import Run, find_runs, has_spaceless, split_identifier
 
 MAX_TERMS = 64
 """As many terms a query asks for at most; an OR of 200,000 took 79 seconds."""
@@ -153,7 +153,31 @@ def holds_literal(query: SearchQuery, *texts: str) -> bool:
 
     Worth asking of hits that hold every word; False for a query of plain words.
     """
-    return bool(query.literal) and any(query.literal in _plain(text) for text in texts)
+    return bool(query.literal) and any(_stands_in(query.literal, _plain(text)) for text in texts)
+
+
+def _stands_in(literal: str, text: str) -> bool:
+    """Return whether `literal` stands in `text` and is no mere piece of longer words there.
+
+    >>> _stands_in("job_1", "see job_12"), _stands_in("job_1", "job_12, (job_1)")
+    (False, True)
+    """
+    at = text.find(literal)
+    while at >= 0:
+        end = at + len(literal)
+        if not (
+            _goes_on(text[max(0, at - 1) : at], literal[0])
+            or _goes_on(literal[-1], text[end : end + 1])
+        ):
+            return True
+        at = text.find(literal, at + 1)
+    return False
+
+
+def _goes_on(before: str, behind: str) -> bool:
+    """Return whether a word runs over the border; scripts without spaces have no such borders."""
+    is_one = before.isalnum() and behind.isalnum()
+    return is_one and not has_spaceless(before + behind)
 
 
 def words_held(query: SearchQuery, terms: Collection[str]) -> int:
@@ -161,10 +185,11 @@ def words_held(query: SearchQuery, terms: Collection[str]) -> int:
 
     For the search without an index, and to explain a hit.
     """
-    return sum(_is_held(word, terms) for word in query.words)
+    return sum(is_held(word, terms) for word in query.words)
 
 
-def _is_held(word: QueryWord, terms: Collection[str]) -> bool:
+def is_held(word: QueryWord, terms: Collection[str]) -> bool:
+    """Return whether a text with these index terms holds the word, by itself or by its parts."""
     if word.is_prefix:
         return any(term.startswith(word.whole) for term in terms)
     if any(term in terms for term in word.whole):
