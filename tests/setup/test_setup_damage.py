@@ -178,6 +178,7 @@ def test_a_part_that_is_gone_is_told_by_its_name(home: Path, run_cli: Cli) -> No
     code, printed = run_cli(home, "doctor")
     assert code == 3
     assert "the table memory_entries is missing" in printed
+    assert "1 finding" in printed  # its indexes went with it
     assert "SQLITE_ERROR" not in printed
 
 

@@ -127,12 +127,12 @@ def _copy_before(db: apsw.Connection, location: str, version: int) -> None:
     copy.chmod(0o600)
 
 
-def schema_parts() -> dict[str, str]:
-    """Return every table, index and view that this version's schema has, by name, with its kind."""
+def schema_parts() -> tuple[tuple[str, str, str], ...]:
+    """Return (kind, name, its table's name) of every part that this version's schema has."""
     with closing(apsw.Connection(":memory:")) as db:
         for step in load_migrations():
             db.execute(step.sql)
-        return dict(db.execute("SELECT name, type FROM sqlite_schema"))
+        return tuple(db.execute("SELECT type, name, tbl_name FROM sqlite_schema"))
 
 
 def newer_error(location: str, version: int, latest: int) -> StoreCorruptError:

@@ -56,8 +56,8 @@ def missing_parts(db: apsw.Connection) -> list[Finding]:
     there = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
     return [
         damage(f"the {kind} {name} is missing")
-        for name, kind in migrate.schema_parts().items()
-        if name not in there
+        for kind, name, table in migrate.schema_parts()
+        if name not in there and (name == table or table in there)
     ]
 
 
