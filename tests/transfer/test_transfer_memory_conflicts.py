@@ -204,6 +204,13 @@ def test_replace_needs_to_be_confirmed(box: "Box") -> None:
         assert "confirm_replace=true" in refused.value.suggestions[0]
 
 
+@pytest.mark.covers("memory.transfer.import.replace-last")
+def test_a_file_that_is_not_there_is_told_before_confirmation_is_asked_for(box: "Box") -> None:
+    for confirmed in (False, True):
+        with pytest.raises(InvalidParamError):
+            box.take(mode="replace", confirm_replace=confirmed)
+
+
 @pytest.fixture
 def replaced(box: "Box", other: "Box") -> "Box":
     """A project of three entries beside a file of two, one of which is in both."""

@@ -13,6 +13,7 @@ from schemory.server.http_gate import PRINCIPAL
 from schemory.server.metrics import UNKNOWN_TOOL, Metrics
 from schemory.server.principals import Principal, acting, scope_for, scope_for_request
 from schemory.server.sdk import ToolServer
+from schemory.tools.registry import Tool
 
 _Context: TypeAlias = ServerRequestContext[Any, Any]
 _CALL: Final = "tools/call"
@@ -81,9 +82,15 @@ def _for(principal: Principal, server: ToolServer, result: HandlerResult) -> Han
     allowed = [
         tool
         for tool in tools
-        if tool["name"] in known and scope_for(known[tool["name"]]) in principal.scopes
+        if tool["name"] in known and _may_call(principal, known[tool["name"]])
     ]
     return {**listed, "tools": allowed}
+
+
+def _may_call(principal: Principal, tool: Tool) -> bool:
+    """Return whether a call could succeed; schemas belong to all projects, see `tools.admin`."""
+    concerns_all = tool.toolset == "admin" and principal.projects is not None
+    return scope_for(tool) in principal.scopes and not concerns_all
 
 
 def _is_error(result: HandlerResult) -> bool:

@@ -141,6 +141,8 @@ def test_the_tool_list_shows_what_a_static_token_can_call(
         *("define_schema", "remove_schema"),
     }
     assert asyncio.run(names("scraper")) == set()
+    # ana is an administrator of one project; schemas belong to all.
+    assert admin - asyncio.run(names("ana")) == {"define_schema", "remove_schema"}
 
 
 @pytest.mark.covers("http.auth.scopes")

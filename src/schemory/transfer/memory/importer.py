@@ -74,9 +74,9 @@ def import_project(
     options = options or ImportOptions()
     with memory.recording(OPERATION, ref, _arguments(import_path, options), by) as record:
         path = record.place.resolve_path(import_path, "import_path")
-        _require_confirmation(options)
         meter = Meter(progress, is_cancelled, "import")
         with _opened(path) as file, Scratch() as scratch:
+            _require_confirmation(options)  # not before: there has to be a file
             rules = EntryRules(limits=record.place.limits, allowed_tags=record.place.allowed_tags)
             paths = SourcePaths(record.place)
             loaded = load_file(
