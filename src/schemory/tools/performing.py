@@ -84,7 +84,8 @@ def unknown_tool(name: str, tools: Assembly, faults: int) -> ToolNotFoundError:
         hint += " A type's own tools are not listed here: use add_node, update_node, delete_node."
     hints = [hint]
     if faults and name.partition("_")[0] in VERBS:
-        files = "1 schema file is" if faults == 1 else f"{faults} schema files are"
-        hints.append(f"{files} at fault and give no tools; list_schemas says what is wrong.")
+        one = "1 schema file is at fault and gives"
+        files = one if faults == 1 else f"{faults} schema files are at fault and give"
+        hints.append(f"{files} no tools; list_schemas says what is wrong.")
     problem = Problem(code="TOOL_NOT_FOUND", path="$.name", message=message, nearest=near)
     return ToolNotFoundError(message, problems=[problem], suggestions=hints)
