@@ -87,6 +87,16 @@ def test_entries_that_hold_all_words_stand_above_those_that_hold_some(notes: "No
     assert len(notes.found("gateway cache")) == 2
 
 
+@pytest.mark.covers("retrieval.ranking.together")
+def test_words_that_stand_together_come_before_scattered_ones(notes: "Notes") -> None:
+    filling = " lorem ipsum dolor" * 12
+    notes.entry(f"The webhook retries.{filling}", topic="one")
+    notes.entry(f"The webhook.{filling} retries", topic="two")  # as relevant, and newer
+    page = notes.search("webhook retries", explain=True)
+    assert [hit.entry.topic for hit in page.hits] == ["one", "two"]
+    assert [hit.parts.together for hit in page.hits if hit.parts] == [1.0, 0.5]
+
+
 @pytest.mark.covers("memory.search.ties")
 def test_equal_hits_are_ordered_by_importance_confidence_age_and_id(
     notes: "Notes", advance: Callable[[float], None]

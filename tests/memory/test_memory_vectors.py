@@ -65,7 +65,8 @@ def test_words_and_meaning_together_are_told_as_such_and_explained(
     assert parts.similarity > 0.3
     assert parts.by_words is not None
     assert parts.by_words > 0
-    assert parts.relevance == pytest.approx(1.0)  # best by words and nearest
+    assert parts.together == 1.0
+    assert parts.relevance == pytest.approx(1.3)  # best by words, nearest, words close together
     assert {"invoice", "worker", "hang"} == set(parts.words)
 
 

@@ -4,10 +4,12 @@ First come the best 200 candidates with their context; only when a cursor goes o
 next ones are ranked and put behind. So the first pages cost little, and every page sees one order.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from schemory.model.entry import Entry, Status
 from schemory.model.frozen import dataclass
+from schemory.retrieval.closeness import Closeness
 from schemory.retrieval.fusion import Judgement, Scale, scale_of
 from schemory.retrieval.query import SearchQuery, holds_literal, holds_phrases, parse_query
 from schemory.retrieval.ranking import CONTEXT_DEPTH, Candidate, Held, Ranked, rank
@@ -28,6 +30,12 @@ MAX_DEPTH = 1_000
 _READ_FOR_SIGNS = 50
 """As many of the best that hold all words are read for the query's very signs."""
 
+_READ_FOR_CLOSENESS = 20
+"""As many of the best are read for how close the words stand; more found no more, measured."""
+
+CLOSENESS_WEIGHT = 0.3
+"""What a passage with all of the query's words adds, of the best entry's relevance."""
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -35,6 +43,7 @@ class Standing:
 
     Attributes:
         judged: How well its words match and how near its vector is.
+        together: How close together it holds them, 0 to 1; None = that was not looked at.
     """
 
     entry_id: str
@@ -42,6 +51,7 @@ class Standing:
     score: float
     ranked: Ranked
     judged: Judgement
+    together: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,15 +123,15 @@ def rank_project(
     nearest = meaning.nearest if meaning else None
     first = reader.match(groups, entry_filter, limit=CONTEXT_DEPTH, verify=verify, nearest=nearest)
     scale = _scale(first, meaning)
-    literal = _literal(reader, query, first.matches)
-    ranked = _ranked(first.matches, literal, scale)
+    read = _read(reader, query, first, scale)
+    ranked = _ranked(first.matches, read, scale)
     if depth > CONTEXT_DEPTH <= len(first.matches):
         deep = reader.match(groups, entry_filter, limit=MAX_DEPTH, verify=verify, nearest=nearest)
         seen = {match.id for match in first.matches}
-        behind = _ranked(deep.matches, literal, scale)
+        behind = _ranked(deep.matches, read, scale)
         ranked += [one for one in behind if one[0].candidate.id not in seen]
     return Ranking(
-        places=tuple(_placed(ranked)),
+        places=tuple(_placed(ranked, read)),
         matches=first,
         groups=groups,
         weight=scale.weight if scale else None,
@@ -160,13 +170,39 @@ def _verifier(query: SearchQuery) -> Callable[[Sequence[str]], bool] | None:
     return lambda texts: holds_phrases(query, *texts)
 
 
-def _literal(reader: MemoryReader, query: SearchQuery, matches: Sequence[Match]) -> frozenset[str]:
-    """Return which of the best candidates hold the query sign for sign."""
-    if not query.literal:
-        return frozenset()
-    full = [match.id for match in matches if match.holds >= Holds.ALL][:_READ_FOR_SIGNS]
-    entries = reader.find_entries(full).values()
-    return frozenset(e.id for e in entries if holds_literal(query, *searched_texts(e)))
+class _Read(NamedTuple):
+    """What the texts of the best candidates tell.
+
+    Attributes:
+        literal: Those that hold the query sign for sign.
+        closeness: How close together they hold its words, 0 to 1.
+        worth: What a closeness of 1 adds to a candidate's relevance.
+    """
+
+    literal: frozenset[str]
+    closeness: Mapping[str, float]
+    worth: float
+
+
+def _read(reader: MemoryReader, query: SearchQuery, found: Matches, scale: Scale | None) -> _Read:
+    close = Closeness(query.words, found.document_frequency, found.entries)
+    if not (query.literal or close.tells):
+        return _Read(frozenset(), {}, 0.0)
+    best = sorted(found.matches, key=lambda match: (-match.holds, -_relevance(match, scale)))
+    full = [m.id for m in best if m.holds >= Holds.ALL][:_READ_FOR_SIGNS] if query.literal else []
+    near = [m.id for m in best[:_READ_FOR_CLOSENESS]] if close.tells else []
+    entries = reader.find_entries(dict.fromkeys((*full, *near)))
+    texts = {entry_id: searched_texts(entry) for entry_id, entry in entries.items()}
+    worth = max((match.score for match in best), default=0.0) if scale is None else 1.0
+    return _Read(
+        frozenset(i for i in full if i in texts and holds_literal(query, *texts[i])),
+        {i: close.of(texts[i]) for i in near if i in texts},
+        CLOSENESS_WEIGHT * worth,
+    )
+
+
+def _relevance(match: Match, scale: Scale | None) -> float:
+    return match.score if scale is None else scale.fused(_judgement(match))
 
 
 def searched_texts(entry: Entry) -> tuple[str, ...]:
@@ -176,18 +212,19 @@ def searched_texts(entry: Entry) -> tuple[str, ...]:
 
 
 def _ranked(
-    matches: Sequence[Match], literal: frozenset[str], scale: Scale | None
+    matches: Sequence[Match], read: _Read, scale: Scale | None
 ) -> list[tuple[Ranked, Match]]:
     by_id = {match.id: match for match in matches}
-    ranked = rank([_candidate(match, scale, is_literal=match.id in literal) for match in matches])
+    ranked = rank([_candidate(match, scale, read) for match in matches])
     return [(one, by_id[one.candidate.id]) for one in ranked]
 
 
-def _candidate(match: Match, scale: Scale | None, *, is_literal: bool) -> Candidate:
+def _candidate(match: Match, scale: Scale | None, read: _Read) -> Candidate:
+    close = read.closeness.get(match.id, 0.0)
     return Candidate(
         id=match.id,
-        relevance=match.score if scale is None else scale.fused(_judgement(match)),
-        held=Held.LITERAL if is_literal else Held(match.holds),
+        relevance=_relevance(match, scale) + read.worth * close,
+        held=Held.LITERAL if match.id in read.literal else Held(match.holds),
         chars=match.content_bytes,
         asks=match.asks,
         group=match.place,
@@ -199,7 +236,7 @@ def _candidate(match: Match, scale: Scale | None, *, is_literal: bool) -> Candid
     )
 
 
-def _placed(ranked: Sequence[tuple[Ranked, Match]]) -> list[Standing]:
+def _placed(ranked: Sequence[tuple[Ranked, Match]], read: _Read) -> list[Standing]:
     """Give each its score.
 
     The second stage may hold something better than the end of the first; its score is lowered to
@@ -209,7 +246,8 @@ def _placed(ranked: Sequence[tuple[Ranked, Match]]) -> list[Standing]:
     lowest = float("inf")
     for one, match in ranked:
         lowest = min(lowest, one.score)
-        placed.append(Standing(match.id, match.status, lowest, one, _judgement(match)))
+        together = read.closeness.get(match.id)
+        placed.append(Standing(match.id, match.status, lowest, one, _judgement(match), together))
     return placed
 
 

@@ -129,10 +129,12 @@ class ScoreParts:
     Attributes:
         held: `some`, `all`, `exact` or `literal`: how much of the query it holds: some words, all,
             identifiers whole, every sign; more ranks first.
-        relevance: Its own words (bm25, or words held where the index is damaged).
+        relevance: Its own words (bm25, or words held where the index is damaged), nearness with
+            vectors, and what standing close together adds.
         from_neighbour: What a better entry before or after it in its scope and topic adds.
         from_parent: What a better hit of its scope and topic adds.
         words: The query's words it holds.
+        together: How much of the query its best passage holds, 0 to 1; None = not looked at.
         by_words: With vectors: how well its words match (bm25), of which `relevance` is made.
         similarity: Of its vector to the query's, -1 to 1; None = it has none.
         weight: How much nearness counted in `relevance`, 0 to 1; None = words alone did.
@@ -143,6 +145,7 @@ class ScoreParts:
     from_neighbour: float
     from_parent: float
     words: tuple[str, ...]
+    together: float | None = None
     by_words: float | None = None
     similarity: float | None = None
     weight: float | None = None

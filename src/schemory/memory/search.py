@@ -135,6 +135,7 @@ def score_parts(
         from_neighbour=significant(ranked.from_neighbour),
         from_parent=significant(ranked.from_parent),
         words=tuple(word.text for n, word in enumerate(query.words) if n in held),
+        together=None if place.together is None else significant(place.together),
         by_words=None if ranking.weight is None else significant(words),
         similarity=None if similarity is None else significant(similarity),
         weight=ranking.weight,

@@ -132,6 +132,7 @@ def parts_wire(parts: ScoreParts) -> dict[str, Json]:
         "words": list(parts.words),
         **present(
             {
+                "together": _rounded(parts.together),
                 "by_words": _rounded(parts.by_words),
                 "similarity": _rounded(parts.similarity),
                 "weight_of_similarity": parts.weight,
