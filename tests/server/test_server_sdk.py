@@ -78,7 +78,7 @@ async def through_our_own(toolbox: Toolbox, lane: Lane) -> AsyncGenerator[Any]:
     outgoing, from_client = anyio.create_memory_object_stream[Any](0)
     loop = asyncio.get_running_loop()
 
-    def send(message: dict[str, Json]) -> None:
+    def send(message: dict[str, Json] | list[dict[str, Json]]) -> None:
         parsed = SessionMessage(jsonrpc_message_adapter.validate_python(message, by_name=False))
         post(loop, to_client.send_nowait, parsed)
 

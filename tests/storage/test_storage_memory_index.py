@@ -179,8 +179,10 @@ def test_a_damaged_index_is_searched_around_reported_and_mended(
         with store.read_memory("p") as reader:
             assert reader.held_groups(groups("power", "7"), ["e008"]) == {"e008": {0, 1}}
             assert set(reader.document_frequencies(["power"])) == {"power"}
-            how = {"statuses": (), "most_common": 99, "least_share": 0.0, "limit": 5}
-            assert len(reader.find_sharing(["power"], **how).entries) in {0, 5}
+            shared = reader.find_sharing(
+                ["power"], statuses=(), most_common=99, least_share=0.0, limit=5
+            )
+            assert len(shared.entries) in {0, 5}
         assert store.find_faults() != ()
         with store.memory_transaction("p", WRITE) as tx:
             assert tx.rebuild_index() == 30
