@@ -1,7 +1,6 @@
 """The type of a JSON value and its one canonical text."""
 
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -15,6 +14,7 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 _WRITTEN_OUT_BELOW = 1e21
 _MAX_SHOWN_KEY = 100
 _MAX_BITS = 1024
+_INFINITY = float("inf")
 
 
 # One encoder for all: `json.dumps` would build one per call, which costs more than the encoding.
@@ -72,7 +72,7 @@ def is_finite_number(value: object) -> TypeGuard[int | float]:
         return False
     if isinstance(value, int):
         return value.bit_length() <= _MAX_BITS
-    return math.isfinite(value)
+    return abs(value) < _INFINITY  # `math` would be one more library to load at a start
 
 
 def json_kind(value: object) -> str:

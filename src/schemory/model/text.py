@@ -1,8 +1,15 @@
 """Rules for text that is stored and the foldings that compare it (graph.md §1 and §2)."""
 
 import re
-import unicodedata
 from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import unicodedata
+else:
+    from schemory.model.late import LateModule
+
+    unicodedata = LateModule("unicodedata")  # most texts are ASCII, and ask nothing of it
 
 MAX_NAME_CHARS = 500
 """The longest node name, type or edge type, in code points."""
@@ -15,7 +22,7 @@ def _forbidden() -> re.Pattern[str]:
 
 def nfc(text: str) -> str:
     """Return `text` in Unicode normal form C."""
-    return unicodedata.normalize("NFC", text)
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def fold(text: str) -> str:

@@ -7,8 +7,9 @@ which the client repeats with the answer, so that nobody has to wait here.
 import itertools
 import threading
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple, TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 from schemory.server.jsonrpc import Answer, Id, Object, notification_of, request_of
 from schemory.tools.registry import Question
@@ -24,7 +25,8 @@ UNANSWERED: Final[Mapping[str, object]] = {"action": "cancel"}
 Then: TypeAlias = Callable[[Mapping[str, object]], None]
 
 
-class _Open(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Open:
     """A question that was sent.
 
     Attributes:

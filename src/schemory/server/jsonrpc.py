@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, NoReturn, TypeAlias, cast
 
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 from schemory.server.wire import MAX_MESSAGE_BYTES
 
@@ -45,7 +46,8 @@ class RpcError(Exception):
         self.data = data
 
 
-class Request(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Request:
     """Something that wants one answer."""
 
     id: Id
@@ -53,14 +55,16 @@ class Request(NamedTuple):
     params: Object | None
 
 
-class Notification(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Notification:
     """Something that wants none."""
 
     method: str
     params: Object | None
 
 
-class Answer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Answer:
     """What a client says to a request of ours."""
 
     id: Id | None
@@ -78,7 +82,8 @@ class Fault(NamedTuple):
 Message: TypeAlias = Request | Notification | Answer
 
 
-class Batch(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Batch:
     """Several messages in one line, whose answers come in one line as well."""
 
     items: tuple[Message | Fault, ...]

@@ -245,8 +245,9 @@ def _fault_text(fault: Fault) -> str:
 def _sdk_message(message: Message) -> JSONRPCMessage:
     """Return a message as the SDK has it; its members have been checked before."""
     if isinstance(message, Request):
-        number, method, params = message
-        return JSONRPCRequest(jsonrpc="2.0", id=number, method=method, params=params)
+        return JSONRPCRequest(
+            jsonrpc="2.0", id=message.id, method=message.method, params=message.params
+        )
     if isinstance(message, Notification):
         return JSONRPCNotification(jsonrpc="2.0", method=message.method, params=message.params)
     return jsonrpc_message_adapter.validate_python(message.body, by_name=False)

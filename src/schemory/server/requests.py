@@ -2,8 +2,9 @@
 
 import threading
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias, cast
+from typing import TypeAlias, cast
 
+from schemory.model.frozen import dataclass
 from schemory.server import jsonrpc
 from schemory.server.jsonrpc import Id, Object, Request
 from schemory.tools.registry import Asking, Caller
@@ -71,7 +72,8 @@ class Asked:
         self.tell(jsonrpc.notification_of("notifications/progress", params))
 
 
-class Method(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Method:
     """How a method is answered.
 
     Attributes:

@@ -1,8 +1,9 @@
 """What the parameters of MCP's methods look like in both eras, checked without a library."""
 
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple, TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
+from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 
 HANDSHAKE_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -24,7 +25,8 @@ Problems: TypeAlias = list[dict[str, Json]]
 _Check: TypeAlias = Callable[[str, object, Problems], None]
 
 
-class _Member(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Member:
     check: _Check
     is_required: bool = False
 

@@ -1,13 +1,12 @@
 """JSON values that arrive as JSON text, and the checks that make any JSON value safe to handle."""
 
 import json
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Final, NoReturn, TypeGuard
 
-from schemory.model.jsonvalue import Json
+from schemory.model.jsonvalue import Json, is_finite_number
 
 MAX_DEPTH = 64
 """How deeply lists and objects in arguments may nest; far more than any tool needs."""
@@ -86,7 +85,7 @@ def as_kind(kind: str, value: Json) -> "Json | _NoJson":
 def _as_number(kind: str, value: Json) -> "Json | _NoJson":
     if isinstance(value, bool) or not isinstance(value, int | float):
         return NO_JSON
-    if isinstance(value, float) and not math.isfinite(value):
+    if isinstance(value, float) and not is_finite_number(value):
         return NO_JSON
     if kind == "number" or isinstance(value, int):
         return value
@@ -128,7 +127,7 @@ def _scalar_fault(item: object) -> str | None:
     if isinstance(item, str):
         return None if text_is_utf8(item) else "must not contain a lone surrogate"
     if isinstance(item, float):
-        return None if math.isfinite(item) else "must not contain NaN or an infinite number"
+        return None if is_finite_number(item) else "must not contain NaN or an infinite number"
     if isinstance(item, int):
         fits = abs(item) <= MAX_NUMBER
         return None if fits else "must not contain a number beyond the range of a double"
