@@ -1,7 +1,6 @@
 """The order of hits: words held, relevance, context, ties."""
 
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -99,14 +98,6 @@ def test_the_order_is_total_and_scores_never_rise(
     assert held == sorted(held, reverse=True)
     again = rank(chance.sample(candidates, len(candidates)))
     assert [r.candidate.id for r in again] == [r.candidate.id for r in ranked]
-
-
-@given(CANDIDATES)
-@pytest.mark.covers("retrieval.ranking.context")
-def test_the_most_relevant_of_equal_holders_stays_first(candidates: list[Candidate]) -> None:
-    alike = [replace(candidate, held=Held.SOME) for candidate in candidates]
-    if alike:
-        assert rank(alike)[0].candidate.relevance == max(c.relevance for c in alike)
 
 
 @pytest.mark.covers("retrieval.ranking.common")
