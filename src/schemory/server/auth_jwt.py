@@ -203,6 +203,7 @@ class OAuthTokens:
             scopes=held_scopes(map(Scope, given)),
             projects=self._projects(claims),
             can_step_up=True,
+            issuer=self._issuer,
             expires_at=float(expires) if isinstance(expires, int | float) else None,
         )
 

@@ -93,7 +93,7 @@ class Gate:
             self._refused("token" if found.status_code == 401 else "keys")  # noqa: PLR2004 (HTTP)
             return found
         user, principal = found
-        wait = self._rates.wait_seconds(principal.name)
+        wait = self._rates.wait_seconds(principal.key)
         if wait:
             self._refused("rate")
             told = f"Too many requests; try again in {wait} seconds."

@@ -36,7 +36,7 @@ class SharedLane(Lane):
         principal = acting.get()
         if principal is None:
             return await super().run(job)
-        async with self._slot(principal.name):
+        async with self._slot(principal.key):
             return await super().run(job)
 
     @asynccontextmanager

@@ -242,7 +242,7 @@ def _again(scope: Scope, receive: Receive) -> Receive:
 
 def _principal(scope: Scope) -> str:
     principal: Principal | None = scope.get(PRINCIPAL)
-    return principal.name if principal else ""
+    return principal.key if principal else ""
 
 
 def _greeting(scope: Scope) -> Mapping[str, Any] | None:

@@ -38,6 +38,7 @@ class Principal:
         projects: The only projects it may use; None = all.
         can_step_up: Its client can get a token with more scopes from an authorization server.
         expires_at: Seconds since the epoch; None = the token does not end by itself.
+        issuer: The authorization server that vouches for the name; "" = this server itself.
     """
 
     name: str
@@ -45,6 +46,12 @@ class Principal:
     projects: tuple[str, ...] | None = None
     can_step_up: bool = False
     expires_at: float | None = None
+    issuer: str = ""
+
+    @property
+    def key(self) -> str:
+        """What sessions, cursors and rates are bound to: one name of two issuers is two people."""
+        return f"{self.issuer}\n{self.name}" if self.issuer else self.name
 
 
 class KeysUnavailableError(Exception):

@@ -306,7 +306,7 @@ def caller_named(client: str, transport: str) -> Caller:
     return Caller(
         author=author,
         client=transport,
-        principal=principal.name,
+        principal=principal.key,
         projects=principal.projects,
     )
 

@@ -437,6 +437,20 @@ def test_a_real_server_takes_the_issuers_tokens_and_asks_for_more_scope(
     assert reader not in served.stderr()
 
 
+@pytest.mark.covers("http.tokens.issuers")
+def test_the_name_of_a_static_token_is_not_that_of_the_issuers(
+    servers: "Servers", save_tokens: Callable[..., Path], key_file: Path
+) -> None:
+    served = servers.start(
+        *("--http-public-url", URL, "--http-issuer", ISSUER, "--http-jwks", str(key_file)),
+        *("--http-auth-file", str(save_tokens(key_file.with_name("t.json"), [("ana", "write")]))),
+    )
+    theirs, ours = signed(sub="ana"), "ana"
+    session = served.shake_hands(who=ours)
+    assert served.ask("tools/list", who=ours, Mcp_Session_Id=session).status == 200
+    assert served.ask("tools/list", who=theirs, Mcp_Session_Id=session).status == 404
+
+
 @pytest.mark.covers("http.tokens.keys")
 def test_while_keys_cannot_be_had_the_server_says_so(servers: "Servers") -> None:
     served: Served = servers.start(
