@@ -383,3 +383,26 @@ def test_an_id_used_again_before_its_answer_is_answered_twice(
     told = pair.send(line + b"\n" + line)
     assert told["fast"] == told["sdk"]
     assert [json.loads(each)["id"] for each in told["fast"]] == [7, 7]
+
+
+@pytest.mark.covers("server.fast.same")
+def test_an_id_used_again_in_a_batch_is_answered_alone_and_in_the_batch(
+    pair_of: "PairMaker",
+) -> None:
+    pair = pair_of("2025-03-26")
+    alone = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "add_nodes"}}
+    both = [
+        {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "search_nodes"}},
+        {"jsonrpc": "2.0", "id": 7, "method": "ping"},
+    ]
+    lines = (alone, both, {**alone, "method": "ping"})
+    told = pair.send(b"\n".join(json.dumps(each).encode() for each in lines))
+    assert told["fast"] == told["sdk"]
+    answers = [json.loads(each) for each in told["fast"]]
+    assert [len(each) for each in answers if isinstance(each, list)] == [2]
+    of_batch = next(each for each in answers if isinstance(each, list))
+    assert [each["id"] for each in of_batch] == [7, 7]
+    # What the batch asked for, and not the nodes that the call before it lacked.
+    assert "query" in json.dumps(of_batch)
+    assert "nodes is missing" not in json.dumps(of_batch)
+    assert [each["id"] for each in answers if isinstance(each, dict)] == [7, 7]

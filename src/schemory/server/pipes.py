@@ -6,6 +6,7 @@ threads are daemons.
 """
 
 import asyncio
+import itertools
 import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
@@ -24,6 +25,7 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 
+from schemory.model.frozen import dataclass
 from schemory.server.batches import Gathering, items_of, refusal
 from schemory.server.jsonrpc import (
     CONNECTION_CLOSED,
@@ -74,6 +76,17 @@ async def open_pipes() -> AsyncGenerator[tuple[Incoming, Outgoing]]:
         tasks.cancel_scope.cancel()
 
 
+@dataclass(frozen=True, slots=True)
+class _Batched:
+    """A request of a batch: the id that its client gave it, and where its answer goes.
+
+    One that was cancelled has no gathering: an answer already on its way is dropped.
+    """
+
+    id: str | int
+    gathering: Gathering[str] | None
+
+
 class _Pump:
     """Moves messages between the wire and the server's streams."""
 
@@ -90,7 +103,8 @@ class _Pump:
         self._unanswered: set[str | int] = set()
         self._greetings: set[str | int] = set()
         self._version: str | None = None
-        self._batches: dict[str | int, list[Gathering[str]]] = {}
+        self._batched: dict[str | int, _Batched] = {}
+        self._batch_numbers = itertools.count(1)
         self._questions: set[str | int] | None = set()  # None: nobody can answer any more
         self._answered = asyncio.Event()
         self.written = asyncio.Event()
@@ -146,9 +160,18 @@ class _Pump:
             if isinstance(item, Fault):
                 await self._write_batch(gathering.add(_fault_text(item)))
                 continue
-            if isinstance(item, Request):
-                self._batches.setdefault(key_of(item.id), []).append(gathering)
-            await self._hand_over(item)
+            await self._hand_over(self._renamed(item, gathering))
+
+    def _renamed(self, item: Message, gathering: Gathering[str]) -> Message:
+        """Give a request of a batch an id that no other has, by which its answer will be known.
+
+        A client may use one id again before it is answered; the SDK's answers tell only the id.
+        """
+        if not isinstance(item, Request):
+            return item
+        alias = f"\0batched {next(self._batch_numbers)}"
+        self._batched[alias] = _Batched(item.id, gathering)
+        return Request(alias, item.method, item.params)
 
     async def _hand_over(self, parsed: Message) -> None:
         message = _sdk_message(parsed)
@@ -158,28 +181,24 @@ class _Pump:
 
     async def _send(self, message: SessionMessage) -> None:
         body = message.message
-        text = body.model_dump_json(by_alias=True, exclude_unset=True)
         if isinstance(body, JSONRPCRequest):
-            await self._ask(body, text)
+            await self._ask(body)
         elif isinstance(body, JSONRPCResponse | JSONRPCError):
             if isinstance(body, JSONRPCResponse) and body.id in self._greetings:
                 self._version = str(body.result.get("protocolVersion"))
-            await self._write_answer(body.id, text)
+            await self._write_answer(body)
             self._settle(body.id)
         else:
-            await self._write(text)
+            await self._write(_text(body))
 
-    async def _write_answer(self, number: str | int | None, text: str | None) -> None:
-        """Write an answer, alone or with the others of its batch; None = there is none."""
-        key = key_of(number) if number is not None else ""
-        waiting = self._batches.get(key) if number is not None else None
-        if waiting:
-            gathering = waiting.pop(0)
-            if not waiting:
-                del self._batches[key]
-            await self._write_batch(gathering.add(text))
-        elif text is not None:
-            await self._write(text)
+    async def _write_answer(self, body: JSONRPCResponse | JSONRPCError) -> None:
+        """Write an answer, alone or with the others of its batch."""
+        batched = self._batched.pop(body.id, None) if body.id is not None else None
+        if batched is None:
+            await self._write(_text(body))
+        elif batched.gathering is not None:
+            answer = body.model_copy(update={"id": batched.id})
+            await self._write_batch(batched.gathering.add(_text(answer)))
 
     async def _write_batch(self, answers: list[str]) -> None:
         if answers:
@@ -189,13 +208,13 @@ class _Pump:
         data = text.encode("utf-8", "backslashreplace") + b"\n"
         await self._writer.run(lambda: self._wire.write(data))
 
-    async def _ask(self, request: JSONRPCRequest, text: str) -> None:
+    async def _ask(self, request: JSONRPCRequest) -> None:
         """Pass on a request of the server's, unless the client has said its last word."""
         if self._questions is None:
             await self._fail(request.id)
         else:
             self._questions.add(request.id)
-            await self._write(text)
+            await self._write(_text(request))
 
     async def _end_questions(self) -> None:
         left, self._questions = self._questions or set(), None
@@ -221,8 +240,17 @@ class _Pump:
             # A cancelled request is never answered.
             number = (message.params or {}).get("requestId")
             if is_id(number):
-                await self._write_answer(cast("str | int", number), None)
+                await self._cancel_batched(cast("str | int", number))
             self._settle(number)
+
+    async def _cancel_batched(self, number: str | int) -> None:
+        """Cancel what came in batches under an id, by the ids that the server knows."""
+        key = key_of(number)
+        for alias, batched in tuple(self._batched.items()):
+            if batched.gathering is not None and key_of(batched.id) == key:
+                self._batched[alias] = _Batched(batched.id, None)
+                await self._hand_over(Notification(_CANCELLED, {"requestId": alias}))
+                await self._write_batch(batched.gathering.add(None))
 
     def _settle(self, request_id: object) -> None:
         self._unanswered = {open_id for open_id in self._unanswered if open_id != request_id}
@@ -236,6 +264,10 @@ class _Pump:
             self._answered.clear()
             with anyio.move_on_after(_DRAIN_STEP_SECONDS):
                 await self._answered.wait()
+
+
+def _text(message: JSONRPCMessage) -> str:
+    return message.model_dump_json(by_alias=True, exclude_unset=True)
 
 
 def _fault_text(fault: Fault) -> str:
