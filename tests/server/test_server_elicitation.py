@@ -113,6 +113,27 @@ def test_whoever_does_not_say_yes_keeps_the_note(start: Callable[..., Any], said
     assert client.is_there(entry)
 
 
+UNREADABLE: dict[str, dict[str, Any]] = {
+    "a list": {"result": []},
+    "nothing": {"result": None},
+    "an unknown action": {"result": {"action": "perhaps"}},
+    "an error without a code": {"error": {"message": "no"}},
+    "half of a surrogate pair": {"result": {"action": "accept", "content": {"confirm": "\ud800"}}},
+}
+
+
+@pytest.mark.covers("server.elicitation.unreadable")
+@pytest.mark.parametrize("said", UNREADABLE)
+def test_an_answer_that_cannot_be_read_ends_the_wait(start: Callable[..., Any], said: str) -> None:
+    client = Client(start("--db", ":memory:"), "2025-11-25")
+    entry = client.add()
+    client.reply(asked(client, entry), UNREADABLE[said])
+    result = client.peer.answer(2)["result"]
+    assert result["structuredContent"]["error_code"] == "CONFIRM_REQUIRED"
+    assert "did not answer" in result["structuredContent"]["detail"]
+    assert client.is_there(entry)
+
+
 @pytest.mark.covers("server.elicitation.rounds")
 def test_in_the_newest_era_the_question_is_a_result_and_the_call_comes_again(
     start: Callable[..., Any],

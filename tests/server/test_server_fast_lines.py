@@ -46,7 +46,8 @@ posix_only = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's"
             1,
             -32600,
         ),
-        (b'{"jsonrpc":"2.0","id":1,"result":[]}', 1, -32600),
+        (b'{"jsonrpc":"2.0","id":1}', 1, -32600),
+        (b'{"jsonrpc":"2.0","id":[],"result":{}}', None, -32600),
     ],
     ids=lambda value: repr(value)[:60],
 )
@@ -65,6 +66,28 @@ def test_lines_that_are_messages_are_read_as_what_they_are() -> None:
     assert parse_line(pair) == Request(1, "😀 \\ud800", None)
     assert isinstance(parse_line(b'{"jsonrpc":"2.0","id":1,"result":{}}'), Answer)
     assert parse_line(b" \r") is None
+
+
+@pytest.mark.covers("server.elicitation.unreadable")
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"jsonrpc":"2.0","id":1,"result":[]}',
+        b'{"jsonrpc":"2.0","id":1,"result":null}',
+        b'{"id":1,"result":{}}',
+        b'{"jsonrpc":"2.0","id":1,"error":"no"}',
+        b'{"jsonrpc":"2.0","id":1,"error":{"code":"-1","message":"no"}}',
+        b'{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"x":"\\ud800"}}}',
+        b'{"jsonrpc":"2.0","id":1,"result":{"x":' + b"[" * 191 + b"]" * 191 + b"}}",
+    ],
+)
+def test_an_answer_that_cannot_be_read_is_an_error_to_whoever_asked(line: bytes) -> None:
+    answer = parse_line(line)
+    assert isinstance(answer, Answer)
+    assert answer.id == 1
+    error: Any = answer.body["error"]
+    assert error["code"] == -32600
+    assert "result" not in answer.body
 
 
 def test_what_is_written_is_one_line_that_reads_back_whatever_the_text() -> None:

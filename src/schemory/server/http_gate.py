@@ -16,7 +16,7 @@ from starlette.types import Scope as Request
 from schemory.server.auth import Gatekeeper
 from schemory.server.http_answers import challenge, plain, rpc_refusal
 from schemory.server.http_rates import Rates
-from schemory.server.jsonrpc import Fault, read_one
+from schemory.server.jsonrpc import Fault, encode, read_one
 from schemory.server.principals import (
     KeysUnavailableError,
     Principal,
@@ -75,6 +75,8 @@ class Gate:
                 answer = rpc_refusal(400, message.code, message.message, message.id)
                 await answer(scope, receive, send)
                 return
+            if "method" not in message:
+                body = encode(message)  # an answer as it was understood, if only as an error
             scope[BODY], scope[MESSAGE] = body, message
             receive = replaying(body, receive)
             answer = self._scope_refusal(scope)

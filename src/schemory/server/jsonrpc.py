@@ -65,7 +65,7 @@ class Notification:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a client says to a request of ours."""
+    """What a client says to a request of ours; an error in the place of what nobody can read."""
 
     id: Id | None
     body: Object
@@ -119,6 +119,8 @@ def read_one(body: bytes) -> Object | Fault:
         told = "Invalid request: send one message a request; batches are not served over HTTP"
         return Fault(None, INVALID_REQUEST, told)
     found = _parsed(body, data)
+    if isinstance(found, Answer):
+        return found.body
     return found if isinstance(found, Fault) else cast("Object", data)
 
 
@@ -136,9 +138,13 @@ def _parsed(line: bytes, data: Json) -> Message | Fault:
         return Fault(None, INVALID_REQUEST, "Invalid request: a message is an object")
     message = _message(data)
     fault = _content_fault(line, data)
-    if message is None or fault:
-        return Fault(_shown_id(data.get("id")), INVALID_REQUEST, fault or _NEED)
-    return message
+    if message is not None and not fault:
+        return message
+    number, told = _shown_id(data.get("id")), fault or _NEED
+    if number is not None and "method" not in data and ("result" in data or "error" in data):
+        # Whoever asked must not wait for another answer, and an answer is never answered.
+        return Answer(number, error_of(number, INVALID_REQUEST, told))
+    return Fault(number, INVALID_REQUEST, told)
 
 
 def _shown_id(value: Json) -> Id | None:

@@ -8,7 +8,7 @@ import json
 import signal
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -135,12 +135,11 @@ def test_waiting_clients_do_not_hold_the_server_up(servers: "Servers") -> None:
     assert "error" not in served.stderr()
 
 
-@pytest.mark.covers("http.end.questions")
-def test_a_question_to_a_person_does_not_hold_the_server_up(servers: "Servers") -> None:
-    served = servers.start()
-    entry = served.result("memory_add_entry", {**NEW, "title": "Kept", "content": "to be kept"})
-    name = served.shake_hands(capabilities={"elicitation": {}})
-    arguments = {"project_id": "p", "entry_id": entry["entry_id"]}
+@contextlib.contextmanager
+def _asked(
+    served: "Served", name: str, arguments: dict[str, str]
+) -> Iterator[tuple[int, http.client.HTTPResponse]]:
+    """Give the id of the question that a deletion asks, and the stream on which its end comes."""
     call = {
         "jsonrpc": "2.0",
         "id": 7,
@@ -156,9 +155,34 @@ def test_a_question_to_a_person_does_not_hold_the_server_up(servers: "Servers") 
     with contextlib.closing(connection):
         connection.request("POST", "/mcp", json.dumps(call), headers)
         stream = connection.getresponse()
-        seen = b""
-        while b"elicitation/create" not in seen:
-            seen += stream.readline()
+        line = b""
+        while b"elicitation/create" not in line:
+            line = stream.readline()
+        yield json.loads(line.removeprefix(b"data: "))["id"], stream
+
+
+@pytest.mark.covers("server.elicitation.unreadable")
+def test_an_answer_over_http_that_cannot_be_read_ends_the_wait(servers: "Servers") -> None:
+    served = servers.start()
+    entry = served.result("memory_add_entry", {**NEW, "title": "Kept", "content": "to be kept"})
+    name = served.shake_hands(capabilities={"elicitation": {}})
+    arguments = {"project_id": "p", "entry_id": entry["entry_id"]}
+    with _asked(served, name, arguments) as (number, stream):
+        answer = {"jsonrpc": "2.0", "id": number, "result": [True]}
+        headers = {"Content_Type": "application/json", "Mcp_Session_Id": name}
+        accepted = "application/json, text/event-stream"
+        taken = served.send(body=json.dumps(answer), Accept=accepted, **headers)
+        assert taken.status == 202
+        assert "CONFIRM_REQUIRED" in stream.read().decode()
+
+
+@pytest.mark.covers("http.end.questions")
+def test_a_question_to_a_person_does_not_hold_the_server_up(servers: "Servers") -> None:
+    served = servers.start()
+    entry = served.result("memory_add_entry", {**NEW, "title": "Kept", "content": "to be kept"})
+    name = served.shake_hands(capabilities={"elicitation": {}})
+    arguments = {"project_id": "p", "entry_id": entry["entry_id"]}
+    with _asked(served, name, arguments) as (_, stream):
         started = time.monotonic()
         assert served.stop() == 0
         assert time.monotonic() - started < 15
