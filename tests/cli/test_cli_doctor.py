@@ -47,6 +47,16 @@ def test_a_fresh_start_is_well_and_the_doctor_makes_nothing(
 
 
 @pytest.mark.covers("cli.doctor")
+def test_a_default_that_cannot_be_used_is_told(cli: Callable[..., Any], home: Path) -> None:
+    (home / ".env").write_text(f"MEMORY_SCOPE_DEFAULT={'x' * 121}\n")
+    done = cli("doctor", "--json")
+    assert done.code == 1
+    (found,) = done.data["findings"]
+    assert found["code"] == "settings"
+    assert "MEMORY_SCOPE_DEFAULT is ignored" in found["what"]
+
+
+@pytest.mark.covers("cli.doctor")
 def test_a_store_in_use_is_well_and_its_tools_are_counted(
     story: Callable[..., Any], home: Path
 ) -> None:

@@ -68,6 +68,33 @@ def test_a_bad_limit_is_an_error_at_the_start(load: Load) -> None:
     ]
 
 
+@pytest.mark.covers("config.memory.defaults")
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"MEMORY_SCOPE_DEFAULT": "x" * 121}, "MEMORY_SCOPE_DEFAULT cannot be used: it must have"),
+        ({"MEMORY_SCOPE_DEFAULT": "a\x07b"}, "MEMORY_SCOPE_DEFAULT cannot be used: it must not"),
+        ({"MEMORY_SCOPE_DEFAULT": "  "}, "MEMORY_SCOPE_DEFAULT cannot be used: it must not be"),
+        (
+            {"MEMORY_SCOPE_DEFAULT": "backend", "MEMORY_MAX_SCOPE_CHARS": "5"},
+            "must have at most 5 characters, has 7",
+        ),
+        ({"MEMORY_ALLOWED_TAGS": f"ok,{'x' * 81}"}, "MEMORY_ALLOWED_TAGS cannot be used: each tag"),
+    ],
+)
+def test_a_default_that_no_entry_could_have_is_an_error_at_the_start(
+    load: Load, given: dict[str, str], told: str
+) -> None:
+    with pytest.raises(ConfigError, match=told):
+        load(**given)
+
+
+@pytest.mark.covers("config.memory.defaults")
+def test_a_default_at_the_very_limit_starts(load: Load) -> None:
+    given = {"MEMORY_SCOPE_DEFAULT": f"  {'x' * 120} ", "MEMORY_ALLOWED_TAGS": "y" * 80}
+    assert memory_settings(load(**given)).allowed_tags == ("y" * 80,)
+
+
 @pytest.mark.covers("config.memory.audit_file")
 def test_the_audit_file_is_named_or_beside_the_database(load: Load, tmp_path: Path) -> None:
     beside = tmp_path / "db" / "audit" / "memory-write-log.jsonl"

@@ -309,6 +309,21 @@ def test_the_projects_env_comes_before_that_of_the_servers_folder(
         notes.add("Three.", title="12345678901")
 
 
+@pytest.mark.covers("memory.env.bad-value")
+def test_a_default_of_an_env_that_cannot_be_used_leaves_the_next_one_in_force(
+    open_notes: "NotesMaker", folder: Path
+) -> None:
+    notes = open_notes(scope_default="configured").at(path=folder)
+    long = "x" * 121
+    (folder / ".env").write_text(f"MEMORY_SCOPE_DEFAULT={long}\nMEMORY_ALLOWED_TAGS=ok,{long}\n")
+    added = notes.add("One.", scope=None)
+    assert added.entry.scope == "configured"
+    told = " ".join(added.warnings)
+    assert "MEMORY_SCOPE_DEFAULT is ignored: it must have at most 120 characters, has 121" in told
+    assert "MEMORY_ALLOWED_TAGS can be given to no entry" in told
+    assert long not in told
+
+
 @pytest.mark.covers("memory.settings.warnings")
 def test_the_status_tells_what_is_odd_about_the_settings(open_notes: "NotesMaker") -> None:
     notes = open_notes(warnings=("MEMORY_TYPO is no setting.",))

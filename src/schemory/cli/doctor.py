@@ -55,15 +55,17 @@ def diagnose(
 def _look_around(settings: Settings) -> "Surroundings":
     """Return what is known without the store: schemas, settings, and what the tools cost."""
     from schemory.app import MEMORY, open_app  # noqa: PLC0415 (help needs no store)
+    from schemory.cli.status import memory_of  # noqa: PLC0415 (as above)
     from schemory.setup.doctor import Surroundings  # noqa: PLC0415 (as above)
 
     # The tools are the same whatever is stored, and asking in memory makes and changes nothing.
     with open_app(replace(settings, database=MEMORY, graph_file=None)) as app:
         price = app.toolbox.price()
+        of_memory = () if settings.graph_file else memory_of(app)[1]
         return Surroundings(
             schema_faults=tuple(map(str, app.catalog.faults())),
             schema_warnings=tuple(map(str, app.catalog.warnings())),
-            setting_warnings=settings.warnings,
+            setting_warnings=tuple(dict.fromkeys([*settings.warnings, *of_memory])),
             tools=price.tools,
             tokens=price.tokens,
             findings=_look_at_clients(settings),

@@ -42,7 +42,7 @@ def status_of(app: "App") -> dict[str, Json]:
         counts = reader.count()
         last = reader.last_seq()
     price = app.toolbox.price()
-    memory, memory_warnings = _memory_of(app)
+    memory, memory_warnings = memory_of(app)
     return {
         "version": schemory.__version__,
         "python": sys.version.split()[0],
@@ -79,7 +79,7 @@ def status_of(app: "App") -> dict[str, Json]:
     }
 
 
-def _memory_of(app: "App") -> tuple[dict[str, Json] | None, tuple[str, ...]]:
+def memory_of(app: "App") -> tuple[dict[str, Json] | None, tuple[str, ...]]:
     """Return what the memory holds for the project that memory commands mean here, and warns of."""
     from schemory.memory.inputs import ProjectRef  # noqa: PLC0415 (not for help)
 

@@ -29,6 +29,7 @@ _STORE_KEYS = ("MEMORY_FILE", "MEMORY_FILE_PATH", "MEMORY_DB_PATH")
 _PROJECT_KEYS = ("MEMORY_PROJECT", "MEMORY_PROJECT_ID")
 _ROOTS = "MEMORY_ALLOWED_ROOTS"
 _AUDIT_FILE = "MEMORY_AUDIT_JSONL"
+_DEFAULTS = ("MEMORY_SCOPE_DEFAULT", "MEMORY_ALLOWED_TAGS")
 _VECTORS = "MEMORY_VECTOR_BACKEND"
 _AUTH_FILE = "MEMORY_HTTP_AUTH_FILE"
 _TOKEN = "MEMORY_HTTP_TOKEN"  # noqa: S105 (a setting's name)
@@ -356,6 +357,13 @@ def _memory(loader: _Loader, database: str) -> Mapping[str, object]:
         _AUDIT_FILE: _audit_file(loader, database),
         _VECTORS: _vector_backend(loader, str(values[_VECTORS])),
     }
+    if any(values[key] for key in _DEFAULTS):
+        from schemory.config.defaults import unusable_defaults  # noqa: PLC0415 (few give one)
+
+        for key, fault in unusable_defaults(values):
+            found = loader.find(key)
+            source = found[1].source if found else key
+            loader.findings.add(source, f"{source} cannot be used: {fault}")
     return {**values, **own}
 
 

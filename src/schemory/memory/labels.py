@@ -34,3 +34,10 @@ def normal_tags(tags: "tuple[str, ...]") -> tuple[str, ...]:
 def label_fault(text: str) -> str | None:
     """Return why a normalised label cannot be stored, or None."""
     return "must not be empty or blank" if not text else text_fault(text)
+
+
+def default_fault(text: str, max_chars: int) -> str | None:
+    """Return why a setting's normalised label can stand in no entry, or None."""
+    if len(text) > max_chars:
+        return f"must have at most {max_chars} characters, has {len(text)}"
+    return label_fault(text)

@@ -12,7 +12,7 @@ from schemory.identity.dotenv import tighter_limits
 from schemory.identity.resolve import ProjectRules, real_roots, resolve_project
 from schemory.memory.faults import SecretFinding
 from schemory.memory.inputs import ProjectRef
-from schemory.memory.labels import label_fault, normal_label, normal_tag
+from schemory.memory.labels import default_fault, normal_label, normal_tag
 from schemory.memory.settings import Limits, MemorySettings
 from schemory.model.entry import Project
 from schemory.model.frozen import dataclass, replace
@@ -95,14 +95,15 @@ def find_place(ref: ProjectRef, settings: MemorySettings, rules: ProjectRules) -
     if ref.allowed_ids is not None and project.id not in ref.allowed_ids:
         raise _not_yours(ref.allowed_ids)
     limits, limit_warnings = _limits(settings, project)
-    scope, scope_warning = _scope_default(settings, project, limits)
-    told = (*project.warnings, *limit_warnings, *scope_warning)
+    scope, scope_warnings = _scope_default(settings, project, limits)
+    tags, tag_warnings = _allowed_tags(settings, project, limits)
+    told = (*project.warnings, *limit_warnings, *scope_warnings, *tag_warnings)
     return Place(
         project=project,
         rules=rules,
         limits=limits,
         scope_default=scope,
-        allowed_tags=_allowed_tags(settings, project),
+        allowed_tags=tags,
         warnings=tuple(dict.fromkeys(told)),
     )
 
@@ -197,27 +198,36 @@ def _limits(settings: MemorySettings, project: ProjectIdentity) -> tuple[Limits,
 def _scope_default(
     settings: MemorySettings, project: ProjectIdentity, limits: Limits
 ) -> tuple[str | None, tuple[str, ...]]:
-    text = _domain_value(_SCOPE_DEFAULT, settings, project) or settings.scope_default
-    if text is None:
-        return None, ()
-    scope = normal_label(text)
-    fault = label_fault(scope)
-    if fault is None and len(scope) > limits.max_scope_chars:
-        fault = f"must have at most {limits.max_scope_chars} characters"
-    if fault is not None:
-        return None, (f"{_SCOPE_DEFAULT} is ignored: it {fault}.",)
-    return scope, ()
+    """Return the first default that an entry can have: the project's, the folder's, the server's.
+
+    One that cannot be used is told of and counts as not given (memory.md §3).
+    """
+    given = (project.settings.get(_SCOPE_DEFAULT), settings.folder_env.get(_SCOPE_DEFAULT))
+    warnings: list[str] = []
+    for text in (*given, settings.scope_default):
+        if not text:
+            continue
+        scope = normal_label(text)
+        fault = default_fault(scope, limits.max_scope_chars)
+        if fault is None:
+            return scope, tuple(warnings)
+        warnings.append(f"{_SCOPE_DEFAULT} is ignored: it {fault}.")
+    return None, tuple(warnings)
 
 
-def _allowed_tags(settings: MemorySettings, project: ProjectIdentity) -> tuple[str, ...]:
-    text = _domain_value(_ALLOWED_TAGS, settings, project)
+def _allowed_tags(
+    settings: MemorySettings, project: ProjectIdentity, limits: Limits
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the only tags allowed, and what is odd: a tag that no entry can have stays a wall."""
+    text = project.settings.get(_ALLOWED_TAGS) or settings.folder_env.get(_ALLOWED_TAGS)
     given = settings.allowed_tags if text is None else text.split(",")
-    return tuple(sorted({tag for tag in map(normal_tag, given) if tag}))
-
-
-def _domain_value(key: str, settings: MemorySettings, project: ProjectIdentity) -> str | None:
-    """Return what the project's `.env` says, else that of the server's working folder."""
-    return project.settings.get(key) or settings.folder_env.get(key)
+    tags = tuple(sorted({tag for tag in map(normal_tag, given) if tag}))
+    faults = dict.fromkeys(default_fault(tag, limits.max_tag_chars) for tag in tags)
+    return tags, tuple(
+        f"A tag of {_ALLOWED_TAGS} can be given to no entry: it {fault}."
+        for fault in faults
+        if fault is not None
+    )
 
 
 def moved_warning(place: Place, stored: Project | None) -> tuple[str, ...]:
