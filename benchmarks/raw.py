@@ -56,6 +56,7 @@ def recording() -> Iterator[Recorder]:
 def connect(path: Path) -> apsw.Connection:
     """Return a bare connection with the product's pragmas."""
     db = apsw.Connection(str(path), statementcachesize=200)
+    db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)  # plans once, as the product does
     db.execute("PRAGMA foreign_keys = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY")
     db.pragma("cache_size", -64 * 1024)
     db.pragma("synchronous", "FULL")
