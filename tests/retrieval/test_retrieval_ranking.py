@@ -153,6 +153,44 @@ def test_one_rule_holds_for_all_hits_of_a_search() -> None:
     assert tone_of([]) == (0.0, 0.0)
 
 
+# Whether context means anything ----------------------------------------------------------------
+
+
+def strangers(number: int, relevance: float, *, asks: bool = False) -> list[Candidate]:
+    """Return hits that stand beside no other hit."""
+    found = [subject(f"s{n}", relevance, asks=asks) for n in range(number)]
+    return [hit for (hit,) in found]
+
+
+@pytest.mark.covers("retrieval.ranking.agreement")
+@pytest.mark.parametrize("chars", [100, 900])
+def test_context_does_not_count_where_neighbours_agree_as_chance_would_have_it(chars: int) -> None:
+    pair = subject("a", 3.0, 2.0, chars=chars)
+    found = [*strangers(38, 2.0), *pair]
+    # 40 hits of 400 entries: by chance 8 times a hit has one beside it, here it has twice
+    by_subject = {ranked.candidate.id: ranked for ranked in rank(found, entries=400)}
+    assert by_subject["a1"].score == 2.0
+    # 40 of 4000: by chance less than once
+    by_subject = {ranked.candidate.id: ranked for ranked in rank(found, entries=4000)}
+    assert by_subject["a1"].score > 2.0
+
+
+@pytest.mark.covers("retrieval.ranking.agreement")
+def test_context_counts_where_neighbours_agree_and_where_few_hits_tell_nothing() -> None:
+    pairs = [hit for n in range(20) for hit in subject(f"p{n}", 3.0, 2.0)]
+    assert rank(pairs, entries=400) == rank(pairs)
+    few = [*strangers(3, 2.0), *subject("a", 3.0, 2.0)]
+    assert rank(few, entries=400) == rank(few)
+    everything = [*strangers(8, 2.0), *subject("a", 3.0, 2.0)]
+    assert rank(everything, entries=10) == rank(everything)
+
+
+@pytest.mark.covers("retrieval.ranking.agreement")
+def test_in_conversations_context_always_counts() -> None:
+    found = [*strangers(38, 2.0, asks=True), *subject("a", 3.0, 2.0, asks=True)]
+    assert rank(found, entries=400) == rank(found)
+
+
 LONG = st.lists(st.floats(0.1, 50), min_size=1, max_size=8)
 
 

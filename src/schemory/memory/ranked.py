@@ -124,11 +124,11 @@ def rank_project(
     first = reader.match(groups, entry_filter, limit=CONTEXT_DEPTH, verify=verify, nearest=nearest)
     scale = _scale(first, meaning)
     read = _read(reader, query, first, scale)
-    ranked = _ranked(first.matches, read, scale)
+    ranked = _ranked(first.matches, read, scale, first.entries)
     if depth > CONTEXT_DEPTH <= len(first.matches):
         deep = reader.match(groups, entry_filter, limit=MAX_DEPTH, verify=verify, nearest=nearest)
         seen = {match.id for match in first.matches}
-        behind = _ranked(deep.matches, read, scale)
+        behind = _ranked(deep.matches, read, scale, first.entries)
         ranked += [one for one in behind if one[0].candidate.id not in seen]
     return Ranking(
         places=tuple(_placed(ranked, read)),
@@ -212,10 +212,10 @@ def searched_texts(entry: Entry) -> tuple[str, ...]:
 
 
 def _ranked(
-    matches: Sequence[Match], read: _Read, scale: Scale | None
+    matches: Sequence[Match], read: _Read, scale: Scale | None, entries: int
 ) -> list[tuple[Ranked, Match]]:
     by_id = {match.id: match for match in matches}
-    ranked = rank([_candidate(match, scale, read) for match in matches])
+    ranked = rank([_candidate(match, scale, read) for match in matches], entries=entries)
     return [(one, by_id[one.candidate.id]) for one in ranked]
 
 

@@ -12,6 +12,8 @@ How much context counts depends on what was found, as one rule for all hits of a
 * Where most are short, a subject with several hits stands above one with a single hit: the better
   neighbour and the best other hit of the subject are added.
 * Where they are the turns of conversations, these count twice as much as with short notes.
+* Where a hit's neighbours are hits no more often than chance would have it, subjects mean nothing,
+  and context does not count (but in conversations, whose answers share few words with questions).
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -32,6 +34,10 @@ LONG_CHARS = 600
 
 _SHORT_FROM, _SHORT_TO = 0.5, 0.9  # from which share of short hits on they are taken as such
 _TALK_FROM, _TALK_TO = 0.05, 0.15  # likewise of short hits that ask something
+
+_TOP_SHARE = 8  # of the project an eighth at most is looked at, so that agreement can show
+_AS_IF_EXPECTED, _AS_IF_SEEN = 3.0, 6.0  # beforehand: a few hits tell little against context
+_AGREE_FROM, _AGREE_TO = 1.2, 1.8  # how many times more than by chance
 
 CONTEXT_DEPTH = 200
 """As many of the best hits give context to others; hits below count as 0 for them."""
@@ -104,12 +110,24 @@ def rank(
     neighbour_weight: float = NEIGHBOUR_WEIGHT,
     parent_weight: float = PARENT_WEIGHT,
     depth: int = CONTEXT_DEPTH,
+    entries: int = 0,
 ) -> list[Ranked]:
-    """Return the candidates, best first; each once, none added."""
+    """Return the candidates, best first; each once, none added.
+
+    Args:
+        candidates: In any order.
+        neighbour_weight: See NEIGHBOUR_WEIGHT.
+        parent_weight: Likewise.
+        depth: As many of the best give context.
+        entries: How many the project has, which tells what chance would do; 0 = not known.
+    """
     in_order = sorted(candidates, key=_own_order)
     best = in_order[:depth]
     scores = {candidate.id: candidate.relevance for candidate in best}
-    context = _Context(scores, _leaders(best), neighbour_weight, parent_weight, tone_of(best))
+    tone = tone_of(best)
+    trust = tone.talk + (1 - tone.talk) * agreement(best, entries)
+    weights = trust * neighbour_weight, trust * parent_weight
+    context = _Context(scores, _leaders(best), *weights, tone)
     ranked = [context.ranked(candidate) for candidate in in_order]
     # Entries that hold more of the query stand above all others, whatever their context.
     step = max((r.score for r in ranked), default=0.0)
@@ -180,6 +198,34 @@ def tone_of(candidates: Sequence[Candidate]) -> Tone:
         _ramp(len(short) / len(candidates), _SHORT_FROM, _SHORT_TO),
         _ramp(asking, _TALK_FROM, _TALK_TO),
     )
+
+
+def agreement(best: Sequence[Candidate], entries: int) -> float:
+    """Return whether neighbours agree, 0 = no more than by chance, 1 = far more, or not known.
+
+    By chance a neighbour would be as relevant as any entry of the project, hit or not. Relevances
+    count in units of their mean, so a lucky pair of weak hits says less than one of strong hits.
+
+    >>> pairs = [Candidate(id=f"{n}", relevance=1.0, previous=f"{n ^ 1}") for n in range(20)]
+    >>> strangers = [Candidate(id=f"{n}", relevance=1.0) for n in range(20)]
+    >>> agreement(pairs, 200), agreement(strangers, 200), agreement(strangers[:2], 200)
+    (1.0, 0.0, 1.0)
+    """
+    top = best[: entries // _TOP_SHARE]
+    total = sum(candidate.relevance for candidate in top)
+    if not total:
+        return 1.0
+    by_chance = 2 * len(top) ** 2 / entries
+    relevance = {candidate.id: candidate.relevance for candidate in top}
+    beside = sum(
+        candidate.relevance * relevance.get(neighbour, 0.0)
+        for candidate in top
+        for neighbour in (candidate.previous, candidate.following)
+        if neighbour is not None
+    )
+    seen = beside * (len(top) / total) ** 2
+    more = (seen + _AS_IF_SEEN) / (by_chance + _AS_IF_EXPECTED)
+    return _ramp(more, _AGREE_FROM, _AGREE_TO)
 
 
 def _ramp(value: float, start: float, end: float) -> float:
