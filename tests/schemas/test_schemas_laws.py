@@ -13,10 +13,11 @@ from schemory.model.metadata import normal_key, parse_line
 from schemory.model.node import Node, NodeRecord, TypedValue
 from schemory.model.schema import NodeSchema
 from schemory.schemas.fit import node_faults, property_value
-from schemory.schemas.input_schema import VERBS, tool_input_schema
+from schemory.schemas.input_schema import entity_schema
 from schemory.schemas.jsonfile import parse_json
 from schemory.schemas.parse import parse_schema
 from schemory.schemas.plan import plan_add, plan_update
+from schemory.tools.parts import VERBS
 
 KEYS = [
     "type", "description", "required", "enum", "default", "minimum", "maximum", "minLength",
@@ -70,7 +71,7 @@ def test_parsing_never_raises_and_tells_where_things_are_wrong(data: Json) -> No
         f"{problem.path}{problem.message}{problem.suggestion}{problem.nearest}".encode()
     if parsed.schema is not None:
         for verb in VERBS:
-            json.dumps(tool_input_schema(parsed.schema, verb), allow_nan=False)
+            json.dumps(entity_schema(parsed.schema, verb), allow_nan=False)
 
 
 @given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode))

@@ -6,9 +6,9 @@ import pytest
 
 from schemory.errors import InvalidParamError, SchemaFaultError
 from schemory.model.jsonvalue import Json
-from schemory.schemas.input_schema import VERBS, tool_input_schema
 from schemory.schemas.jsonfile import parse_json
 from schemory.schemas.load import load_folder, load_pack, load_schema, load_schemas, pack_names
+from schemory.tools.parts import VERBS
 
 Document = Callable[..., dict[str, Json]]
 Write = Callable[[Path, str, Json], Path]
@@ -188,4 +188,3 @@ def test_a_pack_that_does_not_exist_is_refused_with_the_nearest() -> None:
 
 def test_the_schemas_of_a_pack_say_where_they_come_from() -> None:
     assert {schema.origin for schema in load_pack("rpg").schemas} == {"pack:rpg"}
-    assert tool_input_schema(load_pack("rpg").schemas[0], "add")["required"] == ["artifact"]

@@ -1,13 +1,12 @@
 import json
-import stat
 from pathlib import Path
 
 import pytest
 
-from schemory.errors import ConflictError, InvalidParamError
+from schemory.errors import InvalidParamError
 from schemory.schemas.load import load_folder, pack_files
 from schemory.schemas.parse import parse_schema
-from schemory.schemas.starter import copy_pack, new_schema_text, write_new_schema
+from schemory.schemas.starter import copy_pack, new_schema_text
 
 
 @pytest.mark.covers("schemas.starter.new")
@@ -29,19 +28,6 @@ def test_a_type_that_cannot_name_tools_is_refused(node_type: str, nearest: tuple
     with pytest.raises(InvalidParamError) as raised:
         new_schema_text(node_type)
     assert raised.value.problems[0].nearest == nearest
-
-
-@pytest.mark.covers("schemas.starter.new")
-def test_a_new_schema_is_written_once_and_never_over_a_file(tmp_path: Path) -> None:
-    folder = tmp_path / "schemas"
-    path = write_new_schema(folder, "book")
-    assert path == folder / "book.schema.json"
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert [schema.node_type for schema in load_folder(folder).schemas] == ["book"]
-    path.write_text("mine")
-    with pytest.raises(ConflictError):
-        write_new_schema(folder, "book")
-    assert path.read_text() == "mine"
 
 
 @pytest.mark.covers("schemas.starter.pack")

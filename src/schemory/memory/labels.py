@@ -26,11 +26,6 @@ def normal_tag(text: str) -> str:
     return label_key(text)
 
 
-def normal_tags(tags: "tuple[str, ...]") -> tuple[str, ...]:
-    """Return tags as they are stored: each once, sorted; blank ones stay, to be refused."""
-    return tuple(sorted({normal_tag(tag) for tag in tags}))
-
-
 def label_fault(text: str) -> str | None:
     """Return why a normalised label cannot be stored, or None."""
     return "must not be empty or blank" if not text else text_fault(text)

@@ -49,12 +49,6 @@ def find_secrets(text: str, *, precise_only: bool) -> tuple[Finding, ...]:
     return _without_overlaps(found)
 
 
-def rule_names() -> tuple[str, ...]:
-    """Return the name of every precise rule, each once, in the order they are tried."""
-    tokens, shapes = (form.name for form in _TOKENS), (form.name for form in SHAPE_FORMS)
-    return tuple(dict.fromkeys([*tokens, *shapes]))
-
-
 def _known_tokens(text: str) -> Iterator[Finding]:
     # Prose has few words that could hold a token, so asking only these for every prefix is cheap.
     long_words = "\n".join([word for word in text.split() if len(word) >= _SHORTEST_TOKEN])

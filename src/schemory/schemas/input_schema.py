@@ -9,9 +9,6 @@ from schemory.schemas.texts import MAX_TEXT_BYTES, advertised
 
 Verb: TypeAlias = Literal["add", "update", "delete"]
 
-VERBS: tuple[Verb, ...] = ("add", "update", "delete")
-"""What each schema brings a tool for."""
-
 _JSON_TYPES: Mapping[PropertyType, str] = {
     PropertyType.DATE: "string",
     PropertyType.DATETIME: "string",
@@ -22,18 +19,11 @@ _FORMATS: Mapping[PropertyType, str] = {
 }
 
 
-def tool_input_schema(schema: NodeSchema, verb: Verb) -> dict[str, Json]:
-    """Return the input schema of `<verb>_<type>`: a wrapper named like the type. Source: G§5.2."""
-    return {
-        "type": "object",
-        "properties": {schema.node_type: entity_schema(schema, verb)},
-        "required": [schema.node_type],
-        "additionalProperties": False,
-    }
-
-
 def entity_schema(schema: NodeSchema, verb: Verb) -> dict[str, Json]:
-    """Return the schema of the object inside the wrapper; its keys stand in the file's order."""
+    """Return the schema of the object that `<verb>_<type>` takes, keys in the file's order.
+
+    Source: G§5.2.
+    """
     if verb == "delete":
         name = f"Name of the {schema.node_type} to delete"
         properties: dict[str, Json] = {"name": {"type": "string", "description": name}}

@@ -3,11 +3,11 @@
 import json
 from pathlib import Path
 
-from schemory.errors import ConflictError, InvalidParamError, Problem
+from schemory.errors import InvalidParamError, Problem
 from schemory.model.frozen import dataclass
 from schemory.model.metadata import display_name
 from schemory.schemas.durable import make_private_folder, write_file
-from schemory.schemas.load import SUFFIX, pack_files
+from schemory.schemas.load import pack_files
 from schemory.schemas.parse import PREFIX, type_fault
 from schemory.schemas.parse_rules import word_key
 
@@ -81,27 +81,6 @@ def new_schema_text(node_type: str, description: str = "") -> str:
         "additionalProperties": True,
     }
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
-
-
-def write_new_schema(folder: Path, node_type: str, description: str = "") -> Path:
-    """Write `<node_type>.schema.json` into `folder` (made if missing) and return its path.
-
-    Raises:
-        InvalidParamError: `node_type` cannot name tools.
-        ConflictError: The file is there already; it is left alone.
-        StoreReadonlyError: The folder cannot be written.
-    """
-    text = new_schema_text(node_type, description)
-    path = folder / f"{node_type}{SUFFIX}"
-    if path.exists():
-        raise ConflictError(
-            f"{path} is there already",
-            context={"file": str(path)},
-            suggestions=["edit that file, or choose another type"],
-        )
-    make_private_folder(folder)
-    write_file(path, text)
-    return path
 
 
 def copy_pack(name: str, folder: Path, *, overwrite: bool = False) -> PackCopy:

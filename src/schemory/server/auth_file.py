@@ -16,7 +16,6 @@ from schemory.model.likeness import nearest
 from schemory.model.text import nfc
 from schemory.server.principals import Principal, Scope, held_scopes
 
-SETTING: Final = "MEMORY_HTTP_AUTH_FILE"
 _KEYS: Final = ("token", "principal", "scopes", "projects")
 _MAX_BYTES: Final = 4 * 1024 * 1024
 _MAX_NAME_CHARS: Final = 100

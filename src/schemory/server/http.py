@@ -199,11 +199,6 @@ class _Endpoint:
             await self._app(scope, receive, send)
 
 
-def build_asgi(server: ToolServer, settings: HttpSettings | None = None) -> Starlette:
-    """Return the application that serves both protocol eras at `/mcp`, without tokens."""
-    return HttpServer(server, settings or HttpSettings()).app
-
-
 def serve_http(settings: Settings) -> int:
     """Serve over HTTP until the process is told to end; return the exit code.
 

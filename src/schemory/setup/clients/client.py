@@ -1,7 +1,7 @@
 """What is to be known of a client: where its files are, and the shape of an entry in them."""
 
 from enum import StrEnum
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from schemory.model.frozen import dataclass
 
@@ -98,7 +98,3 @@ class Client:
     restart: str
     check: str
     project_note: str | None = None
-
-
-DEFAULT_NAME: Final = "schemory"
-"""What our entry is called."""

@@ -53,14 +53,6 @@ def read_mem0(root: Root, max_bytes: int, tally: Tally) -> Iterator[Draft]:
         yield from _Reader(tally).read(records)
 
 
-def is_memory(value: Json) -> bool:
-    """Whether a JSON value looks like a memory of mem0."""
-    record = as_object(value)
-    has_text = text_of(record, "memory") is not None
-    is_logical = {"content", "state"} <= record.keys() or {"content", "categories"} <= record.keys()
-    return "id" in record and (has_text or is_logical)
-
-
 class _Reader:
     def __init__(self, tally: Tally) -> None:
         self._tally = tally

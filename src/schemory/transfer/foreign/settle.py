@@ -26,7 +26,6 @@ from schemory.transfer.foreign.options import Sample, Twin
 from schemory.transfer.memory.stored_links import supersede_stored, take_stored_links
 
 _FEW: Final = 100
-_LINKS: Final = 500
 _MOST_COMPARED: Final = 5_000
 _SHOWN_CHARS: Final = 80
 _SOURCE: Final = ("source_path", "source_sha256", "source_bytes", "source_blob")

@@ -19,7 +19,6 @@ from schemory.transfer.memory.options import OnConflict
 from schemory.transfer.memory.stored_links import supersede_stored, take_stored_links
 
 _FEW: Final = 100
-_LINKS: Final = 500
 
 
 class Comparison:
