@@ -19,7 +19,8 @@ from schemory.retrieval.query import (
     words_held,
 )
 from schemory.retrieval.ranking import Candidate, Held, rank
-from schemory.retrieval.tokens import index_terms
+from schemory.retrieval.snippets import make_snippet
+from schemory.retrieval.tokens import index_terms, whole_terms
 
 
 class Index:
@@ -156,6 +157,39 @@ def test_a_bare_identifier_is_first_among_ten_thousand() -> None:
     for identifier in ("getUserById", "ERR_TOKEN_42", "err_token_42", "v2.3.1", "2.3.1", "#555123"):
         assert index.search(identifier)[0] == texts[77], identifier
     assert texts[77] in index.search("token 42 user")[:2]
+
+
+@pytest.mark.covers("retrieval.query.spellings")
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("server", "HTTPServer2 does not start"),
+        ("http server 2", "HTTPServer2 does not start"),
+        ("ios 17", "crash since iOS17"),
+        ("iOS17", "crash since ios 17"),
+        ("iOS17", "crash since iOS 17"),
+        ("nodejs", "built with Node.js"),
+        ("node.js", "built with nodejs"),
+        ("Node.js", "built with NodeJS"),
+        ("socket.io", "built with SocketIO"),
+        ("utf-8", "read as utf8"),
+        ("utf8", "read as UTF-8"),
+        ("sha 256", "its SHA256"),
+        ("bpf", "traced by eBPF"),
+    ],
+)
+def test_a_names_other_spelling_finds_it_with_every_word(query: str, text: str) -> None:
+    index = Index([text, "neither 3 nor this"])
+    parsed = parse_query(query)
+    assert list(index.match(parsed.match_all())) == [0]
+    assert words_held(parsed, index_terms(text).split()) == len(parsed.words)
+    assert ">>>" in make_snippet(text, parsed)
+
+
+@pytest.mark.covers("retrieval.query.spellings")
+def test_a_file_name_is_no_product_name() -> None:
+    assert parse_query("token.py").words[0].whole == whole_terms("token.py")
+    assert parse_query("io").words[0].whole == ("io",)
 
 
 @pytest.mark.covers("retrieval.query.stop-words")

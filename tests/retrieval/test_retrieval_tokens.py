@@ -38,7 +38,12 @@ def terms(text: str) -> set[str]:
         ("C++", {"c__"}),
         ("C#", {"c_"}),
         ("<<REQUIRED>>", {"required"}),
-        ("getUser2FAToken", {"getuser2fatoken", "get", "user2", "fa", "token"}),
+        ("getUser2FAToken", {"getuser2fatoken", "get", "user2", "user", "2", "fa", "token"}),
+        ("HTTPServer2", {"httpserver2", "http", "server", "2"}),
+        ("SHA256", {"sha256", "sha", "256"}),
+        ("iOS17", {"ios17", "ios", "io", "i", "os", "17"}),
+        ("v2", {"v2"}),
+        ("a1b2c3", {"a1b2c3"}),
         ("x86_64", {"x86_64", "x86", "64"}),
         (
             "https://host/a?b=1",

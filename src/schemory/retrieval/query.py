@@ -5,7 +5,7 @@ retrieval.md items 1 to 3, memory.md §6.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 
 from schemory.model.frozen import dataclass, replace
@@ -18,6 +18,9 @@ MAX_TERMS = 64
 """As many terms a query asks for at most; an OR of 200,000 took 79 seconds."""
 
 _PROSE_SIGNS = "'\u2019\"\u201c\u201d\u201e,;?!"
+
+_PRODUCT_ENDINGS = ("js", "io", "net")
+_SHORTEST_NAME = 3
 
 Alternatives = tuple[str, ...]
 """Terms of which any stands for the same thing."""
@@ -231,11 +234,40 @@ def _query_word(run: Run) -> QueryWord:
             return QueryWord(run.text, terms, is_prefix=True)
         return QueryWord(run.text, (), tuple((term,) for term in terms[:-1]))
     pieces = tuple(split_identifier(run.text))
+    spelt = _other_spelling(run.text)
     if len(pieces) == 1:
-        return QueryWord(run.text, run_terms(run.text))
-    whole = word_terms(run.text) if run.text.isalnum() else whole_terms(run.text)
-    parts = dict.fromkeys(word_terms(piece) for piece in pieces[1:] if _is_leaf(piece))
-    return QueryWord(run.text, whole, tuple(parts))
+        return QueryWord(run.text, (*run_terms(run.text), *spelt))
+    own = word_terms(run.text) if run.text.isalnum() else whole_terms(run.text)
+    whole = (*own, *spelt)
+    leaves = [piece for piece in pieces[1:] if _is_leaf(piece)]
+    return QueryWord(run.text, whole, tuple(dict.fromkeys(_parts(run.text, leaves))))
+
+
+def _parts(word: str, leaves: Sequence[str]) -> Iterator[Alternatives]:
+    """Yield each part's terms; the `i` of `iOS` is no word of its own, so `OS` or `ios` will do."""
+    for before, leaf, behind in zip(["", *leaves], leaves, [*leaves[1:], ""], strict=False):
+        if not _is_initial(leaf, behind, word):
+            joined = word_terms(before + leaf) if _is_initial(before, leaf, word) else ()
+            yield (*word_terms(leaf), *joined)
+
+
+def _is_initial(letter: str, behind: str, word: str) -> bool:
+    is_small = len(letter) == 1 and letter.islower()
+    return is_small and behind[:1].isupper() and letter + behind in word
+
+
+def _other_spelling(word: str) -> Alternatives:
+    """Return the term of a product's other spelling: people write both `node.js` and `nodejs`.
+
+    >>> _other_spelling("Node.js"), _other_spelling("token.py")
+    (('nodejs',), ())
+    """
+    folded = fold_word(word)
+    for ending in _PRODUCT_ENDINGS:
+        name = folded.removesuffix(ending).removesuffix(".")
+        if folded.endswith(ending) and len(name) >= _SHORTEST_NAME and name.isalpha():
+            return whole_terms(name + ending if "." in folded else f"{name}.{ending}")
+    return ()
 
 
 def _is_leaf(piece: str) -> bool:

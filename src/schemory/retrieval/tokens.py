@@ -24,7 +24,7 @@ from schemory.retrieval.words import (
 STEMMER_VERSION = "3.1.1"
 """The pinned snowballstemmer; another one may give other stems."""
 
-TOKENS_VERSION = f"1 snowball-{STEMMER_VERSION} unicode-{unicodedata.unidata_version}"
+TOKENS_VERSION = f"2 snowball-{STEMMER_VERSION} unicode-{unicodedata.unidata_version}"
 """Names the rules that made an index: ours, the stemmer's, Unicode's."""
 
 JOINER = "\ue000"

@@ -82,10 +82,13 @@ def _pattern(letter: str, *, with_spaceless: bool) -> re.Pattern[str]:
 def split_identifier(run: str) -> Iterator[str]:
     """Yield `run` and every part of it that a person might search for, whole first.
 
-    Levels: path, then address, then dots, then dashes and underscores, then camel case.
+    Levels: path, then address, then dots, then dashes and underscores, then a number at the end,
+    then camel case.
 
     >>> list(split_identifier("src/getUser.py"))
     ['src/getUser.py', 'src', 'getUser.py', 'getUser', 'get', 'User', 'py']
+    >>> list(split_identifier("HTTPServer2"))
+    ['HTTPServer2', 'HTTP', 'Server', '2']
     """
     if len(run) <= _LONGEST_RUN:
         yield run
@@ -101,9 +104,33 @@ def _split(run: str, level: int) -> Iterator[str]:
                 yield from (part, *_split(part, deeper))
             return
     if len(run) <= _LONGEST_RUN:
-        parts = _camel().findall(run)
-        if len(parts) > 1 and "".join(parts) == run:
-            yield from parts
+        yield from _split_word(run)
+
+
+def _split_word(word: str) -> Iterator[str]:
+    numbered = _numbered().fullmatch(word)
+    if numbered is None:
+        for part in _words(word):
+            yield from (part, *_split_word(part))
+        return
+    name, number = numbered.groups()
+    words = _words(name)
+    # `readToken7` is not found as `readToken`, which is another identifier; `iOS17` is as `iOS`.
+    if not words or len(words[0]) == 1:
+        yield name
+    yield from (*words, number)
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of camel case; none where there is but one."""
+    parts = _camel().findall(name)
+    return parts if len(parts) > 1 and "".join(parts) == name else []
+
+
+@cache
+def _numbered() -> re.Pattern[str]:
+    """A word and its number (`server2`, `sha256`); one letter (`v2`, `x86`) is no word."""
+    return re.compile(r"([^\W\d_]{2,})([0-9]+)")
 
 
 @cache
