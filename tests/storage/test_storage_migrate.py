@@ -12,7 +12,7 @@ from schemory.errors import StoreCorruptError
 from schemory.model.moment import Clock, IdMaker
 from schemory.model.node import NewNode, Node
 from schemory.storage.protocols import WriteContext
-from schemory.storage.sqlite.migrate import LATEST, Migration, load_migrations, migrate
+from schemory.storage.sqlite.migrate import LATEST, TABLES, Migration, load_migrations, migrate
 from schemory.storage.sqlite.store import SqliteStore
 
 WRITE = WriteContext(operation="test")
@@ -43,6 +43,43 @@ def refused(open_store: Callable[[], SqliteStore], path: Path) -> StoreCorruptEr
 @pytest.mark.covers("storage.migrate.latest")
 def test_the_code_knows_how_many_migrations_there_are() -> None:
     assert [step.version for step in load_migrations()] == list(range(1, LATEST + 1))
+
+
+@pytest.mark.covers("storage.open.tables")
+def test_the_code_knows_which_tables_a_store_cannot_be_without() -> None:
+    db = apsw.Connection(":memory:")
+    for step in load_migrations():
+        db.execute(step.sql)
+    made = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    assert sorted(name for (name,) in made if not name.startswith("sqlite_")) == list(TABLES)
+    db.close()
+
+
+@pytest.mark.covers("storage.open.tables")
+@pytest.mark.parametrize("lost", [("kept",), ("memory_links", "projects"), TABLES])
+def test_a_file_that_lacks_a_table_is_refused_by_the_tables_name(
+    open_store: Callable[[], SqliteStore], path: Path, lost: tuple[str, ...]
+) -> None:
+    open_store().close()
+    db = apsw.Connection(str(path))
+    for table in lost:
+        db.execute(f"DROP TABLE {table}")
+    db.close()
+    error = refused(open_store, path)
+    assert error.context == {"missing": list(lost)}
+    assert all(table in error.message for table in lost)
+    assert "schemory restore" in error.suggestions[0]
+
+
+@pytest.mark.covers("storage.open.tables")
+def test_a_file_without_its_key_is_refused(
+    open_store: Callable[[], SqliteStore], path: Path
+) -> None:
+    open_store().close()
+    db = apsw.Connection(str(path))
+    db.execute("DELETE FROM store_facts")
+    db.close()
+    assert "cursor_key" in refused(open_store, path).message
 
 
 @pytest.mark.covers("storage.migrate.newer")

@@ -19,6 +19,32 @@ LATEST = 3
 """The schema version of this code; a test compares it with the migration files."""
 
 
+TABLES = (
+    "audit_log",
+    "change",
+    "change_touch",
+    "edge",
+    "edge_type",
+    "insert_run",
+    "kept",
+    "ledger",
+    "memory_entries",
+    "memory_entry_past",
+    "memory_entry_tags",
+    "memory_link_touch",
+    "memory_links",
+    "memory_tags",
+    "memory_vectors",
+    "name_past",
+    "node",
+    "node_type",
+    "projects",
+    "schema_migrations",
+    "store_facts",
+)
+"""What every file of that version has; a test compares them as well."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migration:
     """One numbered step of the schema.
@@ -133,6 +159,29 @@ def schema_parts() -> tuple[tuple[str, str, str], ...]:
         for step in load_migrations():
             db.execute(step.sql)
         return tuple(db.execute("SELECT type, name, tbl_name FROM sqlite_schema"))
+
+
+def refuse_incomplete_file(db: apsw.Connection, location: str) -> None:
+    """Refuse a file of this version that lacks a table; asks what SQLite has read of the schema.
+
+    Raises:
+        StoreCorruptError: It does; every use of that table would fail.
+    """
+    missing = [name for name in TABLES if not db.table_exists("main", name)]
+    if missing:
+        raise incomplete_error(location, missing)
+
+
+def incomplete_error(location: str, missing: Sequence[str]) -> StoreCorruptError:
+    """Return the error for a file that lacks something which every store has."""
+    return StoreCorruptError(
+        f"The store's file is damaged, it lacks {', '.join(missing)}: {location}",
+        context={"missing": list(missing)},
+        suggestions=[
+            "Restore a backup with `schemory restore FILE`.",
+            "Without one, choose another file with --db; `schemory doctor` tells more.",
+        ],
+    )
 
 
 def newer_error(location: str, version: int, latest: int) -> StoreCorruptError:

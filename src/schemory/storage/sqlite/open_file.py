@@ -12,7 +12,11 @@ import apsw
 from schemory.model.moment import Clock
 from schemory.storage.sqlite.connections import WRITER_CACHE_KIB, FileIdentity, Target, connect
 from schemory.storage.sqlite.failures import readonly_error, translated
-from schemory.storage.sqlite.migrate import is_current
+from schemory.storage.sqlite.migrate import (
+    incomplete_error,
+    is_current,
+    refuse_incomplete_file,
+)
 from schemory.storage.sqlite.opening import (
     create_or_migrate,
     exposure,
@@ -46,13 +50,17 @@ class OpenFile:
     def bring_up_to_date(self, now: Clock) -> None:
         """Make the schema this version's and read the key."""
         db, target = self.writer, self.target
-        if not is_current(db, target.location):
+        if is_current(db, target.location):
+            refuse_incomplete_file(db, target.location)
+        else:
             if db.readonly("main"):
                 raise readonly_error(target.location)
             with self.queue.hold(target.busy_timeout_seconds):
                 if not is_current(db, target.location):
                     create_or_migrate(db, target, now=now)
         rows = list(db.execute("SELECT value FROM store_facts WHERE name = 'cursor_key'"))
+        if not rows:
+            raise incomplete_error(target.location, ["store_facts.cursor_key"])
         self.cursor_key = bytes(rows[0][0])
 
     def warnings(self) -> tuple[str, ...]:
