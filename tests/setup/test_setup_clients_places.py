@@ -113,8 +113,8 @@ def test_opencodes_file_with_comments_is_used_where_there_is_one() -> None:
     client = find_client("opencode")
     assert [str(file) for file in project_files(client, here, "/p")] == ["/p/opencode.jsonc"]
     assert [str(file) for file in all_files(client, here)] == [
-        "/home/ann/.config/opencode/opencode.json",
         commented,
+        "/home/ann/.config/opencode/opencode.json",
     ]
 
 

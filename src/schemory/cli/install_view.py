@@ -10,9 +10,8 @@ from schemory.cli.faults import show_error
 from schemory.cli.output import Output, Style, count_of
 from schemory.config import home_folder
 from schemory.model.jsonvalue import Json
-from schemory.setup.clients.entry import shaped
+from schemory.setup.clients.entry import quoted, shaped
 from schemory.setup.clients.form import read_form
-from schemory.setup.clients.launcher import without_marks
 from schemory.setup.clients.plan import Kind, plan_install
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def show_outcomes(done: "Done", out: Output) -> None:
     for outcome in done.outcomes:
         _show_outcome(outcome, done.order, out)
     if done.entry is not None and any(each.change for each in done.outcomes):
-        facts = {"starts": without_marks(done.entry.words())}
+        facts = {"starts": quoted(done.entry.words())}
         if done.trial is not None:
             trial = done.trial
             facts["tried"] = f"schemory {trial.version} lists {count_of(trial.tools, 'tool')}"

@@ -10,6 +10,7 @@ from typing import Final
 from schemory.errors import ConfigError, Problem, StoreReadonlyError
 from schemory.setup.clients.client import Client
 from schemory.setup.clients.plan import Change, Kind, find_servers
+from schemory.storage.files import PRIVATE_MODE, file_error, replace_file
 
 BACKUP: Final = ".schemory-backup"
 """Ends the name of a backup; a number follows where there are several."""
@@ -51,6 +52,14 @@ def read_servers(client: Client, file: Path) -> Mapping[str, object]:
     return {} if data is None else find_servers(client, data, str(file)).servers
 
 
+def may_mention(file: Path, name: str) -> bool:
+    """Whether `name` stands in a file that cannot be understood; also true where it is unread."""
+    try:
+        return name.encode() in (read_file(file) or b"")
+    except ConfigError:
+        return file.is_file()
+
+
 def backups_of(file: Path) -> list[Path]:
     """Return the backups of a file, newest first."""
     names = [f"{file.name}{BACKUP}", *(f"{file.name}{BACKUP}-{n}" for n in range(2, _MAX_BACKUPS))]
@@ -65,7 +74,8 @@ def apply_change(file: Path, change: Change, *, is_private: bool = True) -> Path
 
     Raises:
         ConfigError: The file changed since it was read.
-        StoreReadonlyError: It is write-protected or cannot be written; it is as it was.
+        StoreReadonlyError, StoreFullError, StoreError: It is write-protected or cannot be written;
+            it is as it was.
     """
     if change.before == change.after:
         return None
@@ -79,12 +89,11 @@ def apply_change(file: Path, change: Change, *, is_private: bool = True) -> Path
         kept = None
         if change.before is not None and change.kind is not Kind.RESTORED:
             kept = _keep(file, change.before)
-        _replace(Path(os.path.realpath(file)), change.after, is_private=is_private)
+        # A new folder is as open as the umask lets it be: it is the client's, or the project's.
+        Path(os.path.realpath(file)).parent.mkdir(parents=True, exist_ok=True)
+        replace_file(file, (change.after,), new_mode=PRIVATE_MODE if is_private else None)
     except OSError as fault:
-        reason = fault.strerror or type(fault).__name__
-        raise StoreReadonlyError(
-            f"Cannot write {file}: {reason}; it is as it was", context={"path": str(file)}
-        ) from fault
+        raise file_error(fault, file) from fault
     if change.kind is Kind.RESTORED:
         _drop_backup(file, change.after)
     return kept
@@ -146,41 +155,12 @@ def _drop_backup(file: Path, data: bytes) -> None:
                 backup.unlink()
 
 
-def _replace(target: Path, data: bytes, *, is_private: bool) -> None:
-    """Replace or create a file so that it is never half-written."""
-    import tempfile  # noqa: PLC0415 (a few milliseconds of start-up, for what few runs do)
-
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}-", suffix=".tmp", dir=target.parent)
-    new = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
-        if target.exists():
-            _take_after(new, target.stat())
-        elif not is_private:
-            new.chmod(0o666 & ~_umask())
-        new.replace(target)
-    except BaseException:
-        with suppress(OSError):
-            new.unlink()
-        raise
-
-
 def _take_after(file: Path, like: os.stat_result) -> None:
     """Give a file the owner, if we may, and the mode of another."""
     if hasattr(os, "chown") and (like.st_uid, like.st_gid) != (os.getuid(), os.getgid()):
         with suppress(OSError):  # only root may give files away
             os.chown(file, like.st_uid, like.st_gid)
     file.chmod(stat.S_IMODE(like.st_mode))
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def _unusable(file: Path, fault: str) -> ConfigError:

@@ -1,7 +1,7 @@
 """An entry: what a client is to start, as each client wants it written."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, cast
 
@@ -219,12 +219,16 @@ def is_switched_off(existing: object) -> bool:
     return members.get("disabled") is True or members.get("enabled") is False
 
 
+def quoted(words: Iterable[str]) -> str:
+    """Return a command line for people: in quotes what has spaces or is empty."""
+    return " ".join(f'"{word}"' if " " in word or not word else word for word in words)
+
+
 def told(value: object) -> str:
     """Return what an entry starts, for a message; nothing of it that looks like a secret."""
     words = command_line(value)
     if not words:
         is_remote = isinstance(value, Mapping) and ("url" in value or "httpUrl" in value)
         return "a remote server" if is_remote else "something else"
-    text = " ".join(f'"{word}"' if " " in word else word for word in words)
-    text = _URL_PASSWORD.sub("://***@", text)
+    text = _URL_PASSWORD.sub("://***@", quoted(words))
     return "a command line with a credential" if find_secrets(text, precise_only=False) else text

@@ -8,9 +8,9 @@ from typing import Final
 
 from schemory.errors import ConfigError
 from schemory.setup.clients.client import Client
-from schemory.setup.clients.disk import read_file, read_servers
+from schemory.setup.clients.disk import may_mention, read_servers
 from schemory.setup.clients.entry import command_line, is_ours
-from schemory.setup.clients.places import Machine, all_files, project_files, user_files
+from schemory.setup.clients.places import Machine, all_files, project_files
 from schemory.setup.clients.table import CLIENTS
 from schemory.storage.keeping import Finding, Severity
 
@@ -38,7 +38,7 @@ def find_dead_entries(
 def _files(
     client: Client, machine: Machine, project: str | None
 ) -> Iterator[tuple[PurePath, bool]]:
-    own = dict.fromkeys((*user_files(client, machine), *all_files(client, machine)))
+    own = all_files(client, machine)
     for file in own:
         yield file, False
     if project is not None:
@@ -57,7 +57,7 @@ def _look(
     try:
         servers = read_servers(client, file)
     except ConfigError as fault:
-        if _mentions_us(file):
+        if may_mention(file, "schemory"):
             step = f"{client.title} cannot read it either. Mend that place."
             yield _finding("client.file", fault.message, step)
         return
@@ -81,14 +81,6 @@ def _can_run(command: str, which: Callable[[str], str | None]) -> bool:
     if os.path.isabs(command):  # noqa: PTH117 (text)
         return os.path.isfile(command) and os.access(command, os.X_OK)  # noqa: PTH113 (text)
     return which(command) is not None
-
-
-def _mentions_us(file: Path) -> bool:
-    """Whether a file that cannot be understood has our name in it, or cannot even be read."""
-    try:
-        return b"schemory" in (read_file(file) or b"")
-    except ConfigError:
-        return file.is_file()
 
 
 def _finding(code: str, what: str, step: str) -> Finding:

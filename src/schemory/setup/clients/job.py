@@ -10,6 +10,7 @@ from schemory.setup.clients.client import Client
 from schemory.setup.clients.disk import (
     apply_change,
     backups_of,
+    may_mention,
     read_file,
     read_servers,
     refuse_protected,
@@ -129,10 +130,10 @@ def uninstall(clients: Sequence[Client], order: Order, machine: Machine) -> Iter
     """Take the entry out of each client's files; files without it are not told of."""
     for client in clients:
         if order.project is None:
-            files = (*user_files(client, machine), *all_files(client, machine))
+            files = all_files(client, machine)
         else:
             files = project_files(client, machine, order.project)
-        for file in dict.fromkeys(files):
+        for file in files:
             outcome = _uninstall(client, Path(file), order)
             if outcome is not None:
                 yield outcome
@@ -152,18 +153,10 @@ def _uninstall(client: Client, file: Path, order: Order) -> Outcome | None:
         change = plan_removal(client, data, name=order.name, file=str(file), backups=backups)
         backup = _apply(file, change, order)
     except SchemoryError as fault:
-        if isinstance(fault, ConfigError) and not _is_about_us(file, order.name):
+        if isinstance(fault, ConfigError) and not may_mention(file, order.name):
             return None
         return Outcome(client=client, file=file, fault=fault)
     return Outcome(client=client, file=file, change=change, backup=backup)
-
-
-def _is_about_us(file: Path, name: str) -> bool:
-    """Whether a file that cannot be understood may hold our entry; unknown where it is unread."""
-    try:
-        return name.encode() in (read_file(file) or b"")
-    except ConfigError:
-        return file.is_file()
 
 
 def _apply(file: Path, change: Change, order: Order) -> Path | None:
@@ -179,9 +172,8 @@ def _apply(file: Path, change: Change, order: Order) -> Path | None:
 
 def standing(client: Client, machine: Machine) -> Standing:
     """Return how a client stands on this machine; files that cannot be read count as empty."""
-    files = user_files(client, machine)
     entries: list[tuple[PurePath, str]] = []
-    for file in dict.fromkeys((*files, *all_files(client, machine))):
+    for file in all_files(client, machine):
         try:
             servers = read_servers(client, Path(file))
         except ConfigError:
@@ -190,7 +182,7 @@ def standing(client: Client, machine: Machine) -> Standing:
     return Standing(
         client=client,
         is_installed=is_installed(client, machine),
-        files=files,
+        files=user_files(client, machine),
         entries=tuple(entries),
     )
 

@@ -1,7 +1,7 @@
 """How a client starts this product: the absolute command, and what to tell of it."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Final
 
@@ -63,8 +63,3 @@ def find_launcher(executable: str, which: Callable[[str], str | None]) -> Launch
     if by is InstalledBy.PIPX_RUN and (pipx := which("pipx")):
         return Launcher(words=(pipx, "run", "schemory"), by=by, note=_NOTES[by])
     return Launcher(words=(executable, "-P", "-m", "schemory"), by=by, note=_NOTES.get(by))
-
-
-def without_marks(words: Sequence[str]) -> str:
-    """Return a command line for people: quoted where it has spaces."""
-    return " ".join(f'"{word}"' if " " in word or not word else word for word in words)

@@ -79,8 +79,8 @@ def project_files(client: Client, machine: Machine, folder: str) -> tuple[PurePa
 
 
 def all_files(client: Client, machine: Machine) -> tuple[PurePath, ...]:
-    """Return each user-level file that `client` may read here, whether it is there or not."""
-    files: list[PurePath] = []
+    """Return each user-level file that `client` may read here, there or not; those in use first."""
+    files = list(user_files(client, machine))
     for place in _here(client, machine):
         for base in _bases(place, machine):
             files += [base.joinpath(*n.split("/")) for n in (place.file, *place.variants)]

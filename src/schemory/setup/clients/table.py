@@ -1,6 +1,5 @@
 """The eleven clients; docs/explanation/clients.md tells where each fact comes from."""
 
-from collections.abc import Iterable
 from typing import Final
 
 from schemory.errors import Problem, UsageError
@@ -291,13 +290,12 @@ def find_client(name: str) -> Client:
     for client in CLIENTS:
         if word == client.name or word in client.aliases:
             return client
-    known = [client.name for client in CLIENTS]
-    near = nearest(word, [*known, *(alias for each in CLIENTS for alias in each.aliases)])
-    message = f"There is no client {name!r}; known: {', '.join(known)}, or all"
+    near = nearest(word, [each for client in CLIENTS for each in (client.name, *client.aliases)])
+    message = f"There is no client {name!r}; known: {client_names()}, or all"
     problem = Problem(code=UsageError.code, path="--client", message=message, nearest=near)
     raise UsageError(message, problems=[problem])
 
 
-def client_names(clients: Iterable[Client] = CLIENTS) -> str:
-    """Return the names of clients for a sentence."""
-    return ", ".join(client.name for client in clients)
+def client_names() -> str:
+    """Return the names of all clients for a sentence."""
+    return ", ".join(client.name for client in CLIENTS)
