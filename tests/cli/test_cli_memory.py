@@ -59,6 +59,71 @@ def test_the_same_text_is_kept_once(notes: Callable[..., Any]) -> None:
     assert added(notes, "Once", "--no-dedupe") != entry_id
 
 
+@pytest.fixture
+def known(notes: Callable[..., Any], home: Path) -> Callable[..., Any]:
+    """Runs a command line where three entries have ids that we know."""
+    entries = [
+        {
+            "id": f"{beginning}-7a4b-7c31-9d2e-5f60718293a4",
+            "scope": "s",
+            "topic": "t",
+            "content": f"Content of {beginning}.",
+            "source_type": "decision",
+            "created_at": "2026-03-01T10:00:00.000Z",
+        }
+        for beginning in ("aaaa0001", "aaaa0002", "bbbb0003")
+    ]
+    file = home / "known.json"
+    envelope = {"format": "memory-node.project-export", "version": 1, "entries": entries}
+    file.write_text(json.dumps({**envelope, "tags": [], "links": []}))
+    done = notes("import", str(file))
+    assert done.code == 0, done.err
+    return notes
+
+
+@pytest.mark.covers("cli.memory.id_beginning")
+def test_the_beginning_of_an_id_names_its_entry(known: Callable[..., Any]) -> None:
+    whole = "bbbb0003-7a4b-7c31-9d2e-5f60718293a4"
+    assert "Content of bbbb0003" in known("show", "bbbb00").out
+    assert "Content of bbbb0003" in known("show", "bbbb0003-7a4b", "--all-projects").out
+    assert known("edit", "bbbb00", "--importance", "5").code == 0
+    for verb, status in (
+        ("invalidate", "invalidated"),
+        ("restore", "active"),
+        ("archive", "archived"),
+    ):
+        assert known(verb, "bbbb0003").out.startswith(f"{whole} is {status}"), verb
+    linked = known("link", "bbbb00", "explains", "aaaa0002").out
+    assert linked == f"linked: {whole} explains aaaa0002-7a4b-7c31-9d2e-5f60718293a4\n"
+    assert "explains" in known("link", "bbbb00").out
+    assert known("link", "--remove", "bbbb00", "explains", "aaaa0002").out.startswith("unlinked")
+    assert known("delete", "bbbb00", "--yes").out == f"deleted {whole}\n"
+    assert known("show", whole).code == 1
+
+
+@pytest.mark.covers("cli.memory.id_beginning")
+def test_a_beginning_of_several_ids_lists_them_without_their_contents(
+    known: Callable[..., Any],
+) -> None:
+    done = known("delete", "aaaa00", "--yes")
+    assert done.code == 1
+    for number in (1, 2):
+        assert f"aaaa000{number}-7a4b-7c31-9d2e-5f60718293a4 (decision, 2026-03-01)" in done.err
+    assert "Content" not in done.err
+    assert known("show", "aaaa0001").code == 0
+
+
+@pytest.mark.covers("cli.memory.id_beginning")
+@pytest.mark.parametrize("text", ["bbbb0", "cccc0001", "bbbb0003%", "BBBB0003"])
+def test_what_begins_no_id_is_not_found_and_says_what_to_do(
+    known: Callable[..., Any], text: str
+) -> None:
+    done = known("show", text)
+    assert done.code == 1
+    assert f"holds no entry '{text}'" in done.err
+    assert "`schemory search` finds entries" in done.err
+
+
 @pytest.mark.covers("cli.memory.exit_codes")
 def test_exit_codes_tell_found_refused_and_misused(notes: Callable[..., Any]) -> None:
     assert notes("search", "zebra").code == 1

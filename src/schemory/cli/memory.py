@@ -14,6 +14,7 @@ from schemory.cli.memory_desk import (
     show_warnings,
     told,
 )
+from schemory.cli.memory_ids import full_id
 from schemory.cli.memory_view import (
     local_time,
     tell_count,
@@ -124,7 +125,7 @@ def _run_search(request: Request) -> int:
 
 def _configure_show(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("entry", metavar="ID", help="the entry's id")
+    add("entry", metavar="ID", help="the entry's id, or its first six or more characters")
     add("--history", action="store_true", help="also its earlier texts")
     add("--links", action="store_true", help="also its links")
     add("--all-projects", action="store_true", help="whichever project it belongs to")
@@ -133,15 +134,16 @@ def _configure_show(parser: argparse.ArgumentParser) -> None:
 
 def _run_show(request: Request) -> int:
     args = request.args
-    arguments = {
-        "entry_id": args.entry,
-        "include_history": args.history,
-        "mode": "cross_project" if args.all_projects else "project",
-    }
     with desk(request) as memory:
+        entry_id = full_id(memory, args.entry, everywhere=args.all_projects)
+        arguments = {
+            "entry_id": entry_id,
+            "include_history": args.history,
+            "mode": "cross_project" if args.all_projects else "project",
+        }
         answer = dict(memory.call("memory_read_entry", arguments))
         if args.links:
-            links = memory.call("memory_list_entry_links", {"entry_id": args.entry})
+            links = memory.call("memory_list_entry_links", {"entry_id": entry_id})
             answer["links"] = links["links"]
 
     def view(_: object, out: Output) -> None:

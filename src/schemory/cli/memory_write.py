@@ -17,6 +17,7 @@ from schemory.cli.memory_desk import (
     told,
 )
 from schemory.cli.memory_draft import changes_between, draft_of, edited, fields_of
+from schemory.cli.memory_ids import full_id
 from schemory.cli.memory_view import view_links
 from schemory.cli.output import Output
 from schemory.errors import SchemoryError, UsageError
@@ -26,6 +27,7 @@ _TYPES = tuple(each.value for each in SourceType)
 _RELATIONS = tuple(each.value for each in Relation)
 _TEXTS = ("scope", "topic", "title", "summary", "source_ref", "source_path", "source_uri")
 _CLEARABLE = (*_TEXTS[2:], "tags", "importance", "confidence")
+_ID_HELP = "the entry's id, or its first six or more characters"
 _MEANINGS = {
     "scope": "an area, such as backend",
     "topic": "the matter, such as auth",
@@ -126,7 +128,7 @@ def _edit_and(entry: Mapping[str, Any], store: Callable[[dict[str, Any]], Answer
 
 
 def _configure_edit(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("entry", metavar="ID", help="the entry's id")
+    parser.add_argument("entry", metavar="ID", help=_ID_HELP)
     parser.add_argument("--content", metavar="TEXT|-", help="the new text; - reads standard input")
     _add_fields(parser)
     parser.add_argument(
@@ -147,6 +149,7 @@ def _run_edit(request: Request) -> int:
     if content is not None:
         changes["content"] = content
     with desk(request) as memory:
+        args.entry = full_id(memory, args.entry)
         if changes:
             answer = _update(memory, args, changes)
         else:
@@ -185,7 +188,7 @@ def _view_changed(answer: Answer, out: Output) -> None:
 
 
 def _configure_status(parser: argparse.ArgumentParser, *, takes_reason: bool = False) -> None:
-    parser.add_argument("entry", metavar="ID", help="the entry's id")
+    parser.add_argument("entry", metavar="ID", help=_ID_HELP)
     if takes_reason:
         parser.add_argument("--reason", metavar="TEXT", help="why it is no longer true")
     add_project_option(parser)
@@ -193,8 +196,9 @@ def _configure_status(parser: argparse.ArgumentParser, *, takes_reason: bool = F
 
 def run_status(request: Request, *, verb: str) -> int:
     """Change what the entry that `entry` names stands for."""
-    arguments = {"entry_id": request.args.entry, "reason": getattr(request.args, "reason", None)}
+    reason = getattr(request.args, "reason", None)
     with desk(request) as memory:
+        arguments = {"entry_id": full_id(memory, request.args.entry), "reason": reason}
         answer = memory.call(f"memory_{verb}_entry", arguments)
     show(request, answer, _view_status)
     return OK
@@ -206,15 +210,15 @@ def _view_status(answer: Answer, out: Output) -> None:
 
 
 def _configure_delete(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("entry", metavar="ID", help="the entry's id")
+    parser.add_argument("entry", metavar="ID", help=_ID_HELP)
     parser.add_argument("--yes", action="store_true", help="do not ask on a terminal")
     add_project_option(parser)
 
 
 def _run_delete(request: Request) -> int:
-    entry_id = request.args.entry
-    is_sure = confirmed(request, f"Remove the entry {entry_id} and its past for good?")
     with desk(request) as memory:
+        entry_id = full_id(memory, request.args.entry)
+        is_sure = confirmed(request, f"Remove the entry {entry_id} and its past for good?")
         arguments = {"entry_id": entry_id, "confirm": is_sure}
         answer = memory.call("memory_delete_entry", arguments)
     show(request, answer, lambda done, out: out.line(f"deleted {done['entry_id']}"))
@@ -233,18 +237,24 @@ def _configure_link(parser: argparse.ArgumentParser) -> None:
 
 def _run_link(request: Request) -> int:
     args = request.args
-    ends = {"source_entry_id": args.source, "target_entry_id": args.target}
-    arguments = {**ends, "relation": args.relation}
     if args.relation is not None and args.target is None:
         raise UsageError("a link needs SOURCE, RELATION and TARGET")
     with desk(request) as memory:
-        if args.remove:
-            by_id = {"link_id": args.source} if args.relation is None else arguments
-            answer = memory.call("memory_unlink_entries", by_id)
-        elif args.relation is None:
-            answer = memory.call("memory_list_entry_links", {"entry_id": args.source})
+        if args.relation is not None:
+            arguments = {
+                "source_entry_id": full_id(memory, args.source),
+                "target_entry_id": full_id(memory, args.target),
+                "relation": args.relation,
+            }
+            if args.remove:
+                answer = memory.call("memory_unlink_entries", arguments)
+            else:
+                answer = memory.call("memory_link_entries", {**arguments, "label": args.label})
+        elif args.remove:
+            answer = memory.call("memory_unlink_entries", {"link_id": args.source})
         else:
-            answer = memory.call("memory_link_entries", {**arguments, "label": args.label})
+            source = full_id(memory, args.source)
+            answer = memory.call("memory_list_entry_links", {"entry_id": source})
     show(request, answer, partial(_view_link, is_removed=args.remove))
     return OK
 

@@ -9,7 +9,7 @@ from schemory.cli.memory_desk import add_project_option, told
 from schemory.cli.memory_write import run_status
 from schemory.cli.upkeep import run_restore
 
-_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_ID = re.compile(r"[0-9a-f][0-9a-f-]{5,35}", re.IGNORECASE)  # or its beginning
 
 
 def _configure(parser: argparse.ArgumentParser) -> None:
