@@ -104,6 +104,50 @@ def test_an_entry_that_was_brought_up_to_date_is_still_undone_to_the_original(
     assert len(backups_of(file)) == 2
     assert _uninstall(machine) == [Kind.RESTORED]
     assert file.read_bytes() == LIVED_IN
+    assert backups_of(file) == []
+
+
+@pytest.mark.covers("setup.clients.disk", "setup.clients.uninstalled")
+def test_a_file_of_ours_that_was_brought_up_to_date_leaves_no_backup(machine: Machine) -> None:
+    file = _cursor(machine)
+    _install(machine)
+    assert _install(machine, NEWER, Order(name="schemory", force=True)) == [Kind.REPLACED]
+    assert _uninstall(machine) == [Kind.DELETED]
+    assert list(file.parent.iterdir()) == []
+
+
+@pytest.mark.covers("setup.clients.disk", "setup.clients.uninstalled")
+def test_a_backup_that_keeps_more_than_an_entry_of_ours_stays(machine: Machine) -> None:
+    file = _cursor(machine)
+    file.parent.mkdir()
+    file.write_bytes(LIVED_IN)
+    _install(machine)
+    edited = file.read_bytes().replace(b'"a"', b'"b"')
+    file.write_bytes(edited)
+    _install(machine, NEWER, Order(name="schemory", force=True))
+    file.write_bytes(file.read_bytes().replace(b'"b"', b'"a"'))
+    assert _uninstall(machine) == [Kind.RESTORED]
+    (kept,) = backups_of(file)
+    assert kept.read_bytes() == edited
+
+
+@needs_posix
+@pytest.mark.covers("setup.clients.disk")
+def test_a_file_of_two_names_keeps_both(machine: Machine, tmp_path: Path) -> None:
+    other = tmp_path / "dotfiles.json"
+    other.write_bytes(LIVED_IN)
+    other.chmod(0o640)
+    file = _cursor(machine)
+    file.parent.mkdir()
+    file.hardlink_to(other)
+    assert _install(machine) == [Kind.MERGED]
+    assert b"schemory" in other.read_bytes()
+    (backup,) = backups_of(file)
+    assert backup.read_bytes() == LIVED_IN
+    assert _uninstall(machine) == [Kind.RESTORED]  # which is shorter
+    assert other.read_bytes() == LIVED_IN
+    assert other.samefile(file)
+    assert stat.S_IMODE(other.stat().st_mode) == 0o640
 
 
 @needs_posix

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -69,7 +69,8 @@ def backups_of(file: Path) -> list[Path]:
 def apply_change(file: Path, change: Change, *, is_private: bool = True) -> Path | None:
     """Bring a file to what was planned and return its new backup, if one was made.
 
-    The file's mode and owner stay; a link stays one, its target is replaced. A new file is for the
+    The file's mode and owner stay; a link stays one, its target is replaced. A file of several
+    names is written in its place, or the others would keep the old text. A new file is for the
     owner's eyes only unless `is_private` is off.
 
     Raises:
@@ -85,18 +86,35 @@ def apply_change(file: Path, change: Change, *, is_private: bool = True) -> Path
     try:
         if change.after is None:
             file.unlink()
+            _drop_backups(file, change.needless)
             return None
         kept = None
         if change.before is not None and change.kind is not Kind.RESTORED:
             kept = _keep(file, change.before)
         # A new folder is as open as the umask lets it be: it is the client's, or the project's.
         Path(os.path.realpath(file)).parent.mkdir(parents=True, exist_ok=True)
-        replace_file(file, (change.after,), new_mode=PRIVATE_MODE if is_private else None)
+        if _has_other_names(file):
+            _overwrite(file, change.after)
+        else:
+            replace_file(file, (change.after,), new_mode=PRIVATE_MODE if is_private else None)
     except OSError as fault:
         raise file_error(fault, file) from fault
     if change.kind is Kind.RESTORED:
-        _drop_backup(file, change.after)
+        _drop_backups(file, (change.after, *change.needless))
     return kept
+
+
+def _has_other_names(file: Path) -> bool:
+    return file.exists() and file.stat().st_nlink > 1
+
+
+def _overwrite(file: Path, data: bytes) -> None:
+    """Write a file in its place; a backup has its earlier bytes if this is cut off."""
+    with file.open("r+b") as out:
+        out.write(data)
+        out.truncate()
+        out.flush()
+        os.fsync(out.fileno())
 
 
 def refuse_protected(file: Path) -> None:
@@ -148,9 +166,9 @@ def _keep(file: Path, data: bytes) -> Path | None:
     return backup
 
 
-def _drop_backup(file: Path, data: bytes) -> None:
+def _drop_backups(file: Path, needless: Collection[bytes]) -> None:
     for backup in backups_of(file):
-        if read_file(backup) == data:
+        if read_file(backup) in needless:
             with suppress(OSError):  # one too many does no harm
                 backup.unlink()
 

@@ -45,12 +45,14 @@ class Change:
         before: None = no such file.
         after: None = no such file any more.
         notes: What a person should know.
+        needless: What backups hold that keep nothing but earlier entries of ours.
     """
 
     kind: Kind
     before: bytes | None
     after: bytes | None
     notes: tuple[str, ...] = ()
+    needless: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,12 +135,19 @@ def plan_removal(
     if name not in found.servers:
         return Change(kind=Kind.ABSENT, before=existing, after=existing)
     value = found.servers[name]
-    backups = [backup for backup in backups if not _has_ours(client, backup, name, file)]
-    for backup in backups:
-        if _again(client, backup, name, value, file) == existing:
-            return Change(kind=Kind.RESTORED, before=existing, after=backup)
-    if _again(client, None, name, value, file) == existing:
-        return Change(kind=Kind.DELETED, before=existing, after=None)
+    originals = [backup for backup in backups if not _has_ours(client, backup, name, file)]
+    for original in (*originals, None):
+        if _again(client, original, name, value, file) == existing:
+            kind = Kind.DELETED if original is None else Kind.RESTORED
+            later = [backup for backup in backups if backup not in originals]
+            return Change(
+                kind=kind,
+                before=existing,
+                after=original,
+                needless=tuple(
+                    each for each in later if _is_ours_only(client, original, each, name, file)
+                ),
+            )
     path = (*found.key, name)
     is_toml = client.format is Format.TOML
     text = remove_table(form.text, path) if is_toml else remove_member(form.text, path)
@@ -146,8 +155,16 @@ def plan_removal(
     del _servers_in(wanted, found.key)[name]
     _require(client, text, wanted, file, may_vanish=found.key)
     after = form.with_text(text).encode()
-    kind = Kind.RESTORED if after in backups else Kind.REMOVED
+    kind = Kind.RESTORED if after in originals else Kind.REMOVED
     return Change(kind=kind, before=existing, after=after)
+
+
+def _is_ours_only(
+    client: Client, original: bytes | None, later: bytes, name: str, file: str
+) -> bool:
+    """Whether a file was the original with another entry of ours, and nothing else."""
+    value = find_servers(client, later, file).servers[name]
+    return _again(client, original, name, value, file) == later
 
 
 def _has_ours(client: Client, data: bytes, name: str, file: str) -> bool:
