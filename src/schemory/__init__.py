@@ -1,8 +1,12 @@
 """Schemory: a local memory for AI agents in which every fact has a type, a source and a date."""
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
+
+from schemory.hints import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from schemory.api import OpenStore, open_store
 
 __version__ = "0.1.0"

@@ -1,5 +1,7 @@
 """The one place where parts are chosen and joined: store, schemas, graph, tools, clock and ids."""
 
+from __future__ import annotations
+
 import os
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -7,15 +9,16 @@ from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
 
 from schemory.config import Settings, mask_url
 from schemory.errors import UnsupportedError
+from schemory.hints import TYPE_CHECKING
 from schemory.model.jsonvalue import Json
 from schemory.model.moment import Clock, IdMaker
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from typing import Self
 
     from schemory.graph.service import KnowledgeGraph
     from schemory.memory.service import ProjectMemory
@@ -41,7 +44,7 @@ MEMORY = ":memory:"
 _URL_SCHEMES = ("postgresql://", "postgres://")
 
 
-def system_clock() -> "datetime":
+def system_clock() -> datetime:
     """Return the current time, UTC."""
     from datetime import UTC, datetime  # noqa: PLC0415 (a start-up asks for no time)
 
@@ -84,8 +87,8 @@ class App:
     def __init__(
         self,
         settings: Settings,
-        opened: "GraphStore | OpenFile",
-        catalog: "SchemaCatalog",
+        opened: GraphStore | OpenFile,
+        catalog: SchemaCatalog,
         *,
         now: Clock,
         ids: IdMaker,
@@ -107,7 +110,7 @@ class App:
         self._on_internal_error = on_internal_error
 
     @property
-    def store(self) -> "GraphStore":
+    def store(self) -> GraphStore:
         """The store; its file is open, what works with it is imported for the first who asks."""
         with self._opening:
             if self._store is None:
@@ -116,7 +119,7 @@ class App:
             return self._store
 
     @property
-    def graph(self) -> "KnowledgeGraph":
+    def graph(self) -> KnowledgeGraph:
         """The knowledge graph of the settings' space."""
         from schemory.graph.service import KnowledgeGraph  # noqa: PLC0415 (memory alone needs none)
 
@@ -131,11 +134,11 @@ class App:
             return self._graph
 
     @cached_property
-    def toolbox(self) -> "Toolbox":
+    def toolbox(self) -> Toolbox:
         """The tools that the settings ask for."""
         return self.toolbox_for(self.settings.tools)
 
-    def toolbox_for(self, profile: str) -> "Toolbox":
+    def toolbox_for(self, profile: str) -> Toolbox:
         """Return the tools in another profile: `full`, `compact` or `auto`."""
         from schemory.tools.profiles import Profile  # noqa: PLC0415 (most commands need no tools)
         from schemory.tools.toolbox import ToolSettings, build_toolbox  # noqa: PLC0415 (as above)
@@ -159,7 +162,7 @@ class App:
         return toolbox
 
     @property
-    def memory(self) -> "ProjectMemory":
+    def memory(self) -> ProjectMemory:
         """The memory of every project; beside a graph file it lives in the database.
 
         Raises:
@@ -170,7 +173,7 @@ class App:
                 self._memory = self._open_memory()
             return self._memory
 
-    def _open_memory(self) -> "ProjectMemory":
+    def _open_memory(self) -> ProjectMemory:
         from schemory.config.memory import memory_settings  # noqa: PLC0415 (graph alone needs none)
 
         store = self.store
@@ -189,7 +192,7 @@ class App:
         return memory
 
     @cached_property
-    def resources(self) -> "Resources":
+    def resources(self) -> Resources:
         """What the server offers beside its tools; asked for by the one that serves."""
         from schemory.tools.resources import Resources  # noqa: PLC0415 (only servers have them)
 
@@ -203,7 +206,7 @@ class App:
             signing_key=self.store.cursor_key,
         )
 
-    def _memory_tools(self, budget: int | None = None) -> "tuple[Tool, ...]":
+    def _memory_tools(self, budget: int | None = None) -> tuple[Tool, ...]:
         from schemory.tools.memory import memory_tools  # noqa: PLC0415 (graph alone needs none)
         from schemory.tools.memory_spec import MemoryDesk  # noqa: PLC0415 (as above)
 
@@ -216,7 +219,7 @@ class App:
             )
         )
 
-    def _graph_facts(self, call: "Call") -> Mapping[str, Json]:
+    def _graph_facts(self, call: Call) -> Mapping[str, Json]:
         """Return what the memory's status tells of the graph half; nothing of others' projects."""
         allowed = call.caller.projects
         if allowed is not None and self.graph.space not in allowed:
@@ -281,7 +284,7 @@ def open_app(
 
 
 @contextmanager
-def open_memory(settings: Settings, *, now: Clock = system_clock) -> "Generator[ProjectMemory]":
+def open_memory(settings: Settings, *, now: Clock = system_clock) -> Generator[ProjectMemory]:
     """Open the memory alone, for commands that need neither graph nor schemas.
 
     Raises:
@@ -295,7 +298,7 @@ def open_memory(settings: Settings, *, now: Clock = system_clock) -> "Generator[
         yield make_memory(store, memory_settings(settings), now=now, ids=ids, vectors=vectors)
 
 
-def open_catalog(settings: Settings) -> "SchemaCatalog":
+def open_catalog(settings: Settings) -> SchemaCatalog:
     """Return the schemas that `settings` name; no store is opened.
 
     Raises:
@@ -314,7 +317,7 @@ def open_catalog(settings: Settings) -> "SchemaCatalog":
     return SchemaCatalog([*folders, *(PackSource(name) for name in settings.packs)])
 
 
-def open_place(location: str | Path, *, space: str, now: Clock, ids: IdMaker) -> "GraphStore":
+def open_place(location: str | Path, *, space: str, now: Clock, ids: IdMaker) -> GraphStore:
     """Open a database (text) or a graph file (path), which is the one space `space`.
 
     Raises:
@@ -329,25 +332,25 @@ def open_place(location: str | Path, *, space: str, now: Clock, ids: IdMaker) ->
     return _open_database(location, now=now, ids=ids)
 
 
-def _open_database(location: str, *, now: Clock, ids: IdMaker) -> "SqliteStore":
+def _open_database(location: str, *, now: Clock, ids: IdMaker) -> SqliteStore:
     """Open a database, both halves of it."""
     return _store_around(_open_file(location, now=now), now=now, ids=ids)
 
 
-def _open_file(location: str, *, now: Clock) -> "OpenFile":
+def _open_file(location: str, *, now: Clock) -> OpenFile:
     from schemory.storage.sqlite.open_file import open_file  # noqa: PLC0415 (help needs no database)
 
     _refuse_url(location)
     return open_file(location, now=now)
 
 
-def _store_around(file: "OpenFile", *, now: Clock, ids: IdMaker) -> "SqliteStore":
+def _store_around(file: OpenFile, *, now: Clock, ids: IdMaker) -> SqliteStore:
     from schemory.storage.sqlite.store import SqliteStore  # noqa: PLC0415 (listing tools needs none)
 
     return SqliteStore(file, now=now, ids=ids, terms=_index_terms())
 
 
-def _store_of(opened: "GraphStore | OpenFile", *, now: Clock, ids: IdMaker) -> "GraphStore":
+def _store_of(opened: GraphStore | OpenFile, *, now: Clock, ids: IdMaker) -> GraphStore:
     from schemory.storage.sqlite.open_file import OpenFile  # noqa: PLC0415 (help needs no database)
 
     return _store_around(opened, now=now, ids=ids) if isinstance(opened, OpenFile) else opened
@@ -361,7 +364,7 @@ def _refuse_url(location: str) -> None:
         )
 
 
-def _warnings_of(opened: "GraphStore | OpenFile") -> Iterator[str]:
+def _warnings_of(opened: GraphStore | OpenFile) -> Iterator[str]:
     from schemory.storage.sqlite.open_file import OpenFile  # noqa: PLC0415 (help needs no database)
 
     told = opened.warnings() if isinstance(opened, OpenFile) else opened.status().get("warnings")
@@ -369,7 +372,7 @@ def _warnings_of(opened: "GraphStore | OpenFile") -> Iterator[str]:
         yield from map(str, told)
 
 
-def _index_terms() -> "IndexTerms":
+def _index_terms() -> IndexTerms:
     """Return how entries are indexed."""
     from schemory.retrieval.tokens import (  # noqa: PLC0415 (help needs no database)
         TOKENS_VERSION,
@@ -380,7 +383,7 @@ def _index_terms() -> "IndexTerms":
     return IndexTerms(version=TOKENS_VERSION, terms=index_terms)
 
 
-def open_keeper(settings: Settings, *, now: Clock = system_clock) -> "Keeper":
+def open_keeper(settings: Settings, *, now: Clock = system_clock) -> Keeper:
     """Return what looks after the store that `settings` name; the store itself is not opened.
 
     Raises:
@@ -393,7 +396,7 @@ def open_keeper(settings: Settings, *, now: Clock = system_clock) -> "Keeper":
     return JsonlKeeper(settings.graph_file, now=now)
 
 
-def _database_keeper(settings: Settings, *, now: Clock) -> "SqliteKeeper":
+def _database_keeper(settings: Settings, *, now: Clock) -> SqliteKeeper:
     from schemory.storage.sqlite.keeper import SqliteKeeper  # noqa: PLC0415 (help needs none)
 
     location = settings.database
@@ -411,7 +414,7 @@ def _database_keeper(settings: Settings, *, now: Clock) -> "SqliteKeeper":
     )
 
 
-def find_patients(settings: Settings, *, now: Clock = system_clock) -> "tuple[Patient, ...]":
+def find_patients(settings: Settings, *, now: Clock = system_clock) -> tuple[Patient, ...]:
     """Return every store that `settings` name, for the doctor: a graph file's memory is apart."""
     from schemory.setup.doctor import Patient  # noqa: PLC0415 (only the doctor needs it)
     from schemory.setup.exposed import find_in_graph, find_in_memory  # noqa: PLC0415 (as above)
@@ -419,12 +422,12 @@ def find_patients(settings: Settings, *, now: Clock = system_clock) -> "tuple[Pa
 
     ids = make_ids(now)
 
-    def read_file(progress: "Progress") -> "Iterator[Finding]":
+    def read_file(progress: Progress) -> Iterator[Finding]:
         place = settings.graph_file or settings.database
         with closing(open_place(place, space=settings.space, now=now, ids=ids)) as store:
             yield from find_in_graph(store, progress)
 
-    def read_database(progress: "Progress") -> "Iterator[Finding]":
+    def read_database(progress: Progress) -> Iterator[Finding]:
         with closing(_open_database(settings.database, now=now, ids=ids)) as store:
             yield from find_in_graph(store, progress)
             yield from find_in_memory(store, progress)
@@ -444,7 +447,7 @@ def find_patients(settings: Settings, *, now: Clock = system_clock) -> "tuple[Pa
     return (file, Patient(keeper=database, read=read_database))
 
 
-def _vectors_of(settings: Settings, *, in_background: bool) -> "MakeVectors | None":
+def _vectors_of(settings: Settings, *, in_background: bool) -> MakeVectors | None:
     """Return what makes vectors over a store, where the settings ask for any."""
     if not settings.memory.get("MEMORY_ENABLE_VECTOR"):
         return None
@@ -454,13 +457,13 @@ def _vectors_of(settings: Settings, *, in_background: bool) -> "MakeVectors | No
 
 
 def make_memory(
-    store: "GraphStore",
-    settings: "MemorySettings",
+    store: GraphStore,
+    settings: MemorySettings,
     *,
     now: Clock,
     ids: IdMaker,
-    vectors: "MakeVectors | None" = None,
-) -> "ProjectMemory":
+    vectors: MakeVectors | None = None,
+) -> ProjectMemory:
     """Return the memory over an open store.
 
     Raises:

@@ -1,9 +1,14 @@
 """Every deliberate error of the product, each with a stable code (graph.md §5, memory.md §5)."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import ClassVar
+from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
+from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass
+
+if TYPE_CHECKING:
+    from typing import ClassVar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

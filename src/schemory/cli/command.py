@@ -1,17 +1,21 @@
 """What a command is, and the options that all of them share."""
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn, TextIO, cast
 
 from schemory.cli.options import COMMON_OPTIONS
 from schemory.cli.output import Output
 from schemory.config import KEYS, Raw, Settings, load_settings
 from schemory.errors import UsageError
+from schemory.hints import TYPE_CHECKING, cast
 from schemory.model.frozen import dataclass
 
 if TYPE_CHECKING:
+    from typing import NoReturn, TextIO
+
     from schemory.app import App
 
 OK, FINDING, USAGE, STORE = 0, 1, 2, 3
@@ -39,7 +43,7 @@ class Request:
         return load_settings(self.overrides)
 
     @contextmanager
-    def app(self, settings: Settings | None = None) -> Generator["App"]:
+    def app(self, settings: Settings | None = None) -> Generator[App]:
         """Open the product and close it at the end."""
         from schemory.app import open_app  # noqa: PLC0415 (help and usage errors need no store)
 

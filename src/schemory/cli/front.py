@@ -1,12 +1,17 @@
 """The process's way in: a plain `serve` starts at once, everything else goes through argparse."""
 
+from __future__ import annotations
+
 import atexit
 import gc
 import os
 import sys
-from typing import Any, NoReturn
 
 from schemory.cli.options import COMMON_OPTIONS, read_plain
+from schemory.hints import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 _MADE_BETWEEN_LOOKS = 50_000
 """How many more values than were freed are made before garbage is looked for.

@@ -1,12 +1,13 @@
 """The command line's way in: finds the command, runs it, and turns every end into an exit code."""
 
+from __future__ import annotations
+
 import argparse
 import importlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import TextIO
 
 import schemory
 from schemory.cli.command import (
@@ -23,7 +24,11 @@ from schemory.cli.command import (
 )
 from schemory.cli.output import Output, standard_output
 from schemory.errors import SchemoryError, UsageError
+from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass
+
+if TYPE_CHECKING:
+    from typing import TextIO
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""

@@ -4,24 +4,28 @@ A command builds a tool's arguments and shows its answer, so that a person and a
 same; only what is for people alone (audit, projects, brief) asks the memory itself.
 """
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
 
 from schemory.cli.command import Request
 from schemory.cli.memory_hints import advise_for_shell, shell_hint
 from schemory.cli.output import Output, Style
 from schemory.errors import SchemoryError, UsageError
+from schemory.hints import TYPE_CHECKING
 from schemory.model.author import Author
 
 if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
     from schemory.memory.inputs import ProjectRef
     from schemory.memory.service import ProjectMemory
 
 BY = Author(author="cli", client="cli")
 
-Answer = Mapping[str, Any]
+Answer: TypeAlias = "Mapping[str, Any]"
 """A tool's structured answer."""
 
 
@@ -39,12 +43,12 @@ def add_project_option(parser: argparse.ArgumentParser) -> None:
 class Desk:
     """The memory, and the project that the command line means."""
 
-    def __init__(self, memory: "ProjectMemory", folder: str | None) -> None:
+    def __init__(self, memory: ProjectMemory, folder: str | None) -> None:
         self.memory = memory
         self._folder = folder
 
     @property
-    def ref(self) -> "ProjectRef":
+    def ref(self) -> ProjectRef:
         """The project: the one that was named, else the current folder's."""
         from schemory.memory.inputs import ProjectRef  # noqa: PLC0415 (not for help)
 

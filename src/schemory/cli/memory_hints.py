@@ -1,10 +1,15 @@
 """Says what the memory's tools advise in the words of the command line."""
 
+from __future__ import annotations
+
 import re
-from typing import Final
 
 from schemory.errors import SchemoryError
+from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import replace
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _FLAGS: Final = {
     "confirm=true": "--yes",

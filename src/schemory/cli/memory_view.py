@@ -1,12 +1,17 @@
 """How people see entries: tables of them, one in full, what came up lately."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
 
 from schemory.cli.memory_desk import Answer
 from schemory.cli.memory_hints import shell_hint
 from schemory.cli.output import Output, Style, count_of, one_line, shorten, visible
+from schemory.hints import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _TEXT_WIDTH = 76
 _FACTS = (

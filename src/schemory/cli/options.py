@@ -5,10 +5,15 @@ line is written by a program and nearly always plain, so it is read from the sam
 whatever is not plain, mistakes and cries for help among it, goes to argparse.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
+from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,7 @@
 """What a command prints: tables and text for people, JSON for programs, pipes unharmed."""
 
+from __future__ import annotations
+
 import json
 import re
 import sys
@@ -7,11 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from functools import cache
-from typing import TextIO
 
 from schemory.config import wants_colour
+from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json, compact
+
+if TYPE_CHECKING:
+    from typing import TextIO
 
 _KEPT_INVISIBLE = frozenset("\n\t\u200c\u200d")
 """Breaks, and the joiners that emoji and several scripts need."""

@@ -4,11 +4,12 @@ Precedence: flags, the process environment, the config file, defaults. Within on
 is chosen in the order `MEMORY_FILE`, `MEMORY_FILE_PATH`, `MEMORY_DB_PATH`.
 """
 
+from __future__ import annotations
+
 import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
 
 from schemory.config.keys import (
     CONFIG_FILE_NAME,
@@ -21,6 +22,7 @@ from schemory.config.keys import (
 from schemory.config.references import find_unfilled
 from schemory.config.settings import DEFAULT_SPACE, Raw, Settings, mask_url
 from schemory.errors import ConfigError, Problem, SchemoryError
+from schemory.hints import cast
 from schemory.model.frozen import dataclass, field, replace
 from schemory.model.project import GIT_PREFIX, PATH_PREFIX, ProjectIdentity
 

@@ -4,11 +4,13 @@ The server's working folder may be a cloned repository, so its `.env` counts lik
 project: for project-domain keys, and to make limits tighter.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
 
 from schemory.config.settings import Settings
+from schemory.hints import cast
 from schemory.identity.dotenv import read_project_env
 from schemory.memory.settings import Limits, MemorySettings
 

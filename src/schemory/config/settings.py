@@ -1,13 +1,18 @@
 """The settings of one run, parsed and complete."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TypeAlias
 
+from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass
 from schemory.model.project import DEFAULT_PROJECT, ProjectIdentity
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 Raw: TypeAlias = str | tuple[str, ...]
 """A setting before it is parsed: one text, or several."""

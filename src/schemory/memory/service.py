@@ -1,9 +1,11 @@
 """`ProjectMemory`: the memory's verbs, one per tool, each write in a transaction of its own."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
 
+from schemory.hints import TYPE_CHECKING
 from schemory.memory.inputs import (
     CROSS_PROJECT,
     EntryUpdate,

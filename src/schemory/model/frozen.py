@@ -7,17 +7,21 @@ Nothing else differs: `dataclasses.fields`, `asdict` and `replace`, `match`, `co
 work, and type checkers see the standard library's own names.
 """
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
+
+from schemory.hints import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     # Their users find them here.
     from dataclasses import dataclass as dataclass  # noqa: PLC0414 (as above)
     from dataclasses import field as field  # noqa: PLC0414 (as above)
     from dataclasses import replace as replace  # noqa: PLC0414 (as above)
+    from typing import Any, Final, TypeVar
 
-T = TypeVar("T")
+    T = TypeVar("T")
 
 _MISSING: Final = object()
 """Stands for no default, since None may be one."""
@@ -100,12 +104,20 @@ def _own_fields(cls: type, *, is_named: bool) -> list[_Field]:
     # Never `inspect.get_annotations`: `inspect` is most of what is saved here.
     declared = cls.__dict__.get("__annotations__", {})  # noqa: RUF063 (as above)
     for name, kind in declared.items():
-        if getattr(kind, "__origin__", kind) is ClassVar:
+        if _belongs_to_class(kind):
             continue
         each = _as_field(cls.__dict__.get(name, _MISSING))
         each.name, each.type, each.is_named = name, kind, is_named
         found.append(each)
     return found
+
+
+def _belongs_to_class(kind: object) -> bool:
+    """Return whether an annotation says `ClassVar`, and so tells of no field."""
+    if isinstance(kind, str):
+        return kind.startswith("ClassVar")
+    typing = sys.modules.get("typing")  # without which nobody can have said it
+    return typing is not None and getattr(kind, "__origin__", kind) is typing.ClassVar
 
 
 def _as_field(value: Any) -> _Field:

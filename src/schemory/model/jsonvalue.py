@@ -1,12 +1,17 @@
 """The type of a JSON value and its one canonical text."""
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TypeAlias, TypeGuard
 
+from schemory.hints import TYPE_CHECKING
 from schemory.model.text import encodable
+
+if TYPE_CHECKING:
+    from typing import TypeAlias, TypeGuard
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """Any JSON value; arrays are sequences, objects are mappings with text keys."""

@@ -1,6 +1,11 @@
 """The one way in which a module is imported only once something of it is asked for."""
 
-from typing import Any
+from __future__ import annotations
+
+from schemory.hints import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class LateModule:

@@ -1,10 +1,14 @@
 """Points in time as the product writes them: UTC, ISO 8601, milliseconds, `Z`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+
+from schemory.hints import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from typing import TypeAlias
 
 Clock: TypeAlias = "Callable[[], datetime]"
 """Returns the current time, timezone-aware; chosen in `app.py`, an argument everywhere else."""
@@ -13,7 +17,7 @@ IdMaker: TypeAlias = Callable[[], str]
 """Returns a new unique text id; chosen in `app.py`."""
 
 
-def moment_text(moment: "datetime") -> str:
+def moment_text(moment: datetime) -> str:
     """Return a timezone-aware `moment` as stored text.
 
     >>> from datetime import UTC, datetime

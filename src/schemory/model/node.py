@@ -1,10 +1,15 @@
 """Nodes of the graph and what the store knows about them beside their wire form (graph.md §1)."""
 
-from collections.abc import Mapping
-from typing import Final
+from __future__ import annotations
 
+from collections.abc import Mapping
+
+from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json
+
+if TYPE_CHECKING:
+    from typing import Final
 
 UNKNOWN_TYPE: Final = "unknown"
 """The nodeType of a node of which no type is known: a file's line states none, or a stub's."""

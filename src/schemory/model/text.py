@@ -1,8 +1,11 @@
 """Rules for text that is stored and the foldings that compare it (graph.md §1 and §2)."""
 
+from __future__ import annotations
+
 import re
 from functools import cache
-from typing import TYPE_CHECKING
+
+from schemory.hints import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import unicodedata

@@ -6,13 +6,15 @@ carried as private-use characters. Whoever changes what a text is turned into ch
 `TOKENS_VERSION`, by which stores know that an index is of another make. Source: retrieval.md.
 """
 
+from __future__ import annotations
+
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib import import_module
 from itertools import chain
-from typing import Protocol, cast
 
+from schemory.hints import TYPE_CHECKING, cast
 from schemory.retrieval.folding import fold_word
 from schemory.retrieval.words import (
     find_runs,
@@ -20,6 +22,15 @@ from schemory.retrieval.words import (
     pattern_for,
     split_identifier,
 )
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class _Stemmer(Protocol):
+        def stemWord(self, word: str) -> str:  # noqa: N802 (the library's name)
+            """Return the stem of a lower-case word."""
+            ...
+
 
 STEMMER_VERSION = "3.1.1"
 """The pinned snowballstemmer; another one may give other stems."""
@@ -34,12 +45,6 @@ _CARRIED = 0xF0000  # where vowel signs and the like are moved to
 _SHORTEST_STEMMED = 3
 _LONGEST_TERM = 64
 _CACHED_RUNS = 65_536
-
-
-class _Stemmer(Protocol):
-    def stemWord(self, word: str) -> str:  # noqa: N802 (the library's name)
-        """Return the stem of a lower-case word."""
-        ...
 
 
 def index_terms(text: str) -> str:

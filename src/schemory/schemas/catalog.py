@@ -1,16 +1,20 @@
 """The node types in force: schemas of all sources in one snapshot that changes while running."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
 
+from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json
 from schemory.schemas.report import FileFault, FolderReport, clash
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from schemory.model.schema import NodeSchema
 
 
@@ -33,7 +37,7 @@ class PackSource:
 class FixedSource:
     """Schemas that a program hands over."""
 
-    schemas: "tuple[NodeSchema, ...]"
+    schemas: tuple[NodeSchema, ...]
 
 
 Source: TypeAlias = FolderSource | PackSource | FixedSource
@@ -54,7 +58,7 @@ Listener: TypeAlias = Callable[[CatalogChange], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Snapshot:
-    schemas: "Mapping[str, NodeSchema]" = field(default_factory=dict[str, "NodeSchema"])
+    schemas: Mapping[str, NodeSchema] = field(default_factory=dict[str, "NodeSchema"])
     faults: tuple[FileFault, ...] = ()
     warnings: tuple[FileFault, ...] = ()
     notes: tuple[FileFault, ...] = ()
@@ -84,7 +88,7 @@ class SchemaCatalog:
         """The folders among the sources, in order; the first takes what `define` writes."""
         return tuple(s.path for s in self._sources if isinstance(s, FolderSource))
 
-    def get(self, node_type: str) -> "NodeSchema | None":
+    def get(self, node_type: str) -> NodeSchema | None:
         """Return the schema of a type, or None."""
         return self._snapshot.schemas.get(node_type)
 
@@ -92,7 +96,7 @@ class SchemaCatalog:
         """Return all types, sorted."""
         return tuple(self._snapshot.schemas)
 
-    def schemas(self) -> "tuple[NodeSchema, ...]":
+    def schemas(self) -> tuple[NodeSchema, ...]:
         """Return all schemas, sorted by type."""
         return tuple(self._snapshot.schemas.values())
 
@@ -142,7 +146,7 @@ class SchemaCatalog:
         _tell(listeners, change)
         return True
 
-    def define(self, data: Mapping[str, Json]) -> "NodeSchema":
+    def define(self, data: Mapping[str, Json]) -> NodeSchema:
         """Add or replace a type: writes its file into the first folder and reloads.
 
         Raises:
@@ -157,7 +161,7 @@ class SchemaCatalog:
         self.reload()
         return self.get(schema.node_type) or schema
 
-    def remove(self, node_type: str) -> "NodeSchema":
+    def remove(self, node_type: str) -> NodeSchema:
         """Remove a type by deleting its file in the first folder, and reload; nodes stay.
 
         Raises:
@@ -246,7 +250,7 @@ def _difference(before: _Snapshot, after: _Snapshot) -> CatalogChange | None:
     return CatalogChange(version=before.version + 1, added=added, changed=changed, removed=removed)
 
 
-def _content(schema: "NodeSchema") -> tuple[object, ...]:
+def _content(schema: NodeSchema) -> tuple[object, ...]:
     """Return what makes a schema another one: the order of properties does, its file does not."""
     properties = tuple(schema.properties.items())
     return schema.description, properties, schema.allows_additional

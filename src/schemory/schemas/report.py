@@ -1,13 +1,17 @@
 """What reading a schema brought to light: faults, warnings and notes, each with its place."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeAlias
 
 from schemory.errors import Problem, SchemaFaultError
+from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass, field
 from schemory.model.text import encodable
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from schemory.model.schema import NodeSchema
 
 Steps: TypeAlias = tuple[str | int, ...]
@@ -34,7 +38,7 @@ class ParsedSchema:
         notes: What is accepted but worth knowing (a reserved facet, a root `required` list).
     """
 
-    schema: "NodeSchema | None"
+    schema: NodeSchema | None
     faults: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
     notes: tuple[Problem, ...] = ()
@@ -57,7 +61,7 @@ class FileFault:
 class FolderReport:
     """What a folder or pack holds: the usable schemas in file order, and all that is wrong."""
 
-    schemas: "tuple[NodeSchema, ...]" = ()
+    schemas: tuple[NodeSchema, ...] = ()
     faults: tuple[FileFault, ...] = ()
     warnings: tuple[FileFault, ...] = ()
     notes: tuple[FileFault, ...] = ()
@@ -97,7 +101,7 @@ class Findings:
         """Record what is accepted but worth knowing."""
         self.notes.append(_problem(steps, message, (), None))
 
-    def parsed(self, schema: "NodeSchema | None") -> ParsedSchema:
+    def parsed(self, schema: NodeSchema | None) -> ParsedSchema:
         """Return the outcome; the schema only when nothing is at fault."""
         return ParsedSchema(
             schema=None if self.faults else schema,

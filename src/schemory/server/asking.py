@@ -4,15 +4,20 @@ Versions 2025-06-18 and 2025-11-25 have them so. In 2026-07-28 a question is the
 which the client repeats with the answer, so that nobody has to wait here.
 """
 
+from __future__ import annotations
+
 import itertools
 import threading
 from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias, cast
 
+from schemory.hints import TYPE_CHECKING, cast
 from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 from schemory.server.jsonrpc import Answer, Id, Object, notification_of, request_of
 from schemory.tools.registry import Question
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 ANSWER_SECONDS: Final = 300.0
 """How long a person may take; their client may give up earlier."""

@@ -1,9 +1,11 @@
 """The methods about tools: listing them, calling them, and asking the person behind the client."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
-from typing import Final, cast
 
 from schemory.errors import InvalidStateError, ToolNotFoundError
+from schemory.hints import TYPE_CHECKING, cast
 from schemory.model.jsonvalue import Json
 from schemory.server import jsonrpc
 from schemory.server.asking import ASK, Questions
@@ -11,6 +13,9 @@ from schemory.server.jsonrpc import Object, RpcError
 from schemory.server.requests import Asked, Method
 from schemory.tools.registry import Asking, Question
 from schemory.tools.toolbox import Toolbox
+
+if TYPE_CHECKING:
+    from typing import Final
 
 CALL: Final = "tools/call"
 

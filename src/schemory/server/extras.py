@@ -4,15 +4,19 @@ Nothing of it is imported before somebody asks. Parameters have their protocol's
 adapter adds only what its era's results carry.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from schemory.errors import InvalidCursorError, InvalidParamError, NotFoundError, SchemoryError
+from schemory.hints import TYPE_CHECKING, cast
 from schemory.model.jsonvalue import Json
 from schemory.tools.registry import Caller
 
 if TYPE_CHECKING:
+    from typing import Final, TypeAlias
+
     from schemory.tools.resources import Resources, Watched
 
 Params: TypeAlias = Mapping[str, Json]
@@ -27,12 +31,8 @@ _RESOURCE_NOT_FOUND: Final = -32002
 """What clients before 2026-07-28 expect for an address that leads nowhere."""
 
 
-class Told(NamedTuple):
-    """An error as JSON-RPC has it."""
-
-    code: int
-    message: str
-    data: Mapping[str, Json]
+Told: TypeAlias = tuple[int, str, Mapping[str, Json]]
+"""An error as JSON-RPC has it: its code, its message and its data."""
 
 
 class Extras:
@@ -47,7 +47,7 @@ class Extras:
         {"resources/list", "resources/templates/list", "resources/read", "prompts/list"}
     )
 
-    def __init__(self, open_resources: "Callable[[], Resources]", *, has_prompts: bool) -> None:
+    def __init__(self, open_resources: Callable[[], Resources], *, has_prompts: bool) -> None:
         self._open_resources = open_resources
         self._has_prompts = has_prompts
         self.methods: Mapping[str, Answer] = {
@@ -59,7 +59,7 @@ class Extras:
         }
 
     @cached_property
-    def _resources(self) -> "Resources":
+    def _resources(self) -> Resources:
         # Most clients never ask, and a start-up should not pay for what nobody asks for.
         return self._open_resources()
 
@@ -77,7 +77,7 @@ class Extras:
             **prompts,
         }
 
-    def watched(self, caller: Caller) -> "Watched":
+    def watched(self, caller: Caller) -> Watched:
         """Return an empty set of addresses to watch for one client."""
         from schemory.tools.resources import Watched  # noqa: PLC0415 (as for `_resources`)
 
@@ -120,7 +120,7 @@ def rpc_error(error: SchemoryError, *, method: str, params: Params, is_modern: b
     nearest: Sequence[str] = [word for problem in error.problems for word in problem.nearest]
     data = {"error_code": error.code, "suggestions": list(error.suggestions), "nearest": nearest}
     asked_for = {"uri": params["uri"]} if "uri" in params else {}
-    return Told(code, error.message, {**data, **asked_for})
+    return code, error.message, {**data, **asked_for}
 
 
 def _prompts(params: Params, caller: Caller) -> Mapping[str, Json]:

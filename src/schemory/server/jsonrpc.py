@@ -1,12 +1,17 @@
 """JSON-RPC 2.0 messages, one a line, read and written with the standard library alone."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple, NoReturn, TypeAlias, cast
 
+from schemory.hints import TYPE_CHECKING, cast
 from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 from schemory.server.wire import MAX_MESSAGE_BYTES
+
+if TYPE_CHECKING:
+    from typing import Final, NoReturn, TypeAlias
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -71,12 +76,17 @@ class Answer:
     body: Object
 
 
-class Fault(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Fault:
     """A line that is no message: what to answer, and to which id if it showed one."""
 
     id: Id | None
     code: int
     message: str
+
+    def answer(self) -> Object:
+        """Return the message that says so."""
+        return error_of(self.id, self.code, self.message)
 
 
 Message: TypeAlias = Request | Notification | Answer

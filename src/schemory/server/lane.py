@@ -1,15 +1,19 @@
 """Worker threads that do jobs in turn, so that the event loop stays free to answer."""
 
+from __future__ import annotations
+
 import queue
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+
+from schemory.hints import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import asyncio
+    from typing import TypeVar
 
-_Result = TypeVar("_Result")
+    _Result = TypeVar("_Result")
 
 
 class Lane:
@@ -108,7 +112,7 @@ class Lanes:
 
 
 def post(
-    loop: "asyncio.AbstractEventLoop", function: Callable[..., None], *arguments: object
+    loop: asyncio.AbstractEventLoop, function: Callable[..., None], *arguments: object
 ) -> None:
     """Have `loop` call `function` soon, from any thread; nothing happens once it has closed."""
     with suppress(RuntimeError):

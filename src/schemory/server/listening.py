@@ -1,18 +1,23 @@
 """What one client wants to hear of: changed lists, and resources that it watches."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from functools import partial
-from typing import Final, cast
 
 from schemory.errors import SchemoryError
+from schemory.hints import TYPE_CHECKING, cast
 from schemory.server import jsonrpc
 from schemory.server.extras import Answer, Extras, rpc_error
 from schemory.server.jsonrpc import Id, Object, RpcError
 from schemory.server.requests import Asked, Method, Send, Submit
 from schemory.server.shapes import SUBSCRIPTION_KEY
 from schemory.server.watching import Watching
+
+if TYPE_CHECKING:
+    from typing import Final
 
 LISTEN: Final = "subscriptions/listen"
 _MAX_SUBSCRIPTIONS: Final = 1024

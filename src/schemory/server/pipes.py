@@ -36,7 +36,6 @@ from schemory.server.jsonrpc import (
     Notification,
     Request,
     encode,
-    error_of,
     is_id,
     key_of,
     parse_line,
@@ -271,7 +270,7 @@ def _text(message: JSONRPCMessage) -> str:
 
 
 def _fault_text(fault: Fault) -> str:
-    return encode(error_of(*fault)).decode().strip()
+    return encode(fault.answer()).decode().strip()
 
 
 def _sdk_message(message: Message) -> JSONRPCMessage:

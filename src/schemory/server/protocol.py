@@ -4,11 +4,13 @@ No rule of the memory lives here. A method is a row in a table: what computes it
 whether that may take long.
 """
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Mapping
-from typing import Final, cast
 
 import schemory
+from schemory.hints import TYPE_CHECKING, cast
 from schemory.server import jsonrpc
 from schemory.server.asking import ANSWER_SECONDS, Questions, can_ask
 from schemory.server.calling import CALL, Calling, answers_in
@@ -30,6 +32,9 @@ from schemory.server.shapes import (
 )
 from schemory.tools.registry import Asking, Caller
 from schemory.tools.toolbox import Toolbox
+
+if TYPE_CHECKING:
+    from typing import Final
 
 SERVER_INFO: Final[Object] = {
     "name": "schemory",
@@ -140,7 +145,7 @@ class Conversation:
 
     def _take_one(self, message: jsonrpc.Message | Fault, answer: Answering) -> None:
         if isinstance(message, Fault):
-            answer(jsonrpc.error_of(*message))
+            answer(message.answer())
         elif isinstance(message, Request):
             self._take_request(message, answer)
         elif isinstance(message, Notification):

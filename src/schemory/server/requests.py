@@ -1,13 +1,18 @@
 """A request under way: who asks, how it is answered, and whether anybody still waits."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Callable
-from typing import TypeAlias, cast
 
+from schemory.hints import TYPE_CHECKING, cast
 from schemory.model.frozen import dataclass
 from schemory.server import jsonrpc
 from schemory.server.jsonrpc import Id, Object, Request
 from schemory.tools.registry import Asking, Caller
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 Send: TypeAlias = Callable[[Object], None]
 SendLine: TypeAlias = Callable[[Object | list[Object]], None]
@@ -33,7 +38,7 @@ class Asked:
         is_modern: bool,
         caller: Caller,
         answer: Answering,
-        tell: Callable[["Asked", Object], None],
+        tell: Callable[[Asked, Object], None],
     ) -> None:
         self.id: Id = request.id
         self.method = request.method

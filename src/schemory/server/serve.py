@@ -1,17 +1,19 @@
 """Serving one client on standard input and output, from the first line on stderr to the last."""
 
+from __future__ import annotations
+
 import gc
 import os
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import schemory
 from schemory.app import App, open_app
 from schemory.config import Settings
 from schemory.errors import UsageError
+from schemory.hints import TYPE_CHECKING
 from schemory.server.extras import Extras
 from schemory.server.failing import log_internal_error, prepare_log
 from schemory.server.lane import Lanes
@@ -96,7 +98,7 @@ def _without_collector() -> Generator[None]:
         gc.enable()
 
 
-def _adapter(settings: Settings) -> "Callable[[Toolbox, Lanes, Extras], int]":
+def _adapter(settings: Settings) -> Callable[[Toolbox, Lanes, Extras], int]:
     """Return the adapter that was chosen; the SDK is imported for its own alone."""
     if settings.use_sdk:
         from schemory.server.sdk_stdio import serve_pipes  # noqa: PLC0415 (imports the MCP SDK)

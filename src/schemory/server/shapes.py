@@ -1,10 +1,15 @@
 """What the parameters of MCP's methods look like in both eras, checked without a library."""
 
-from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias, cast
+from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
+from schemory.hints import TYPE_CHECKING, cast
 from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 HANDSHAKE_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """Protocol versions that begin with `initialize`, oldest first."""

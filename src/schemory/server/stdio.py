@@ -4,6 +4,8 @@ The main thread reads what threads put into its inbox and answers what is quick,
 heard at once; a reader, a writer and the lane of the tools are daemon threads of their own.
 """
 
+from __future__ import annotations
+
 import queue
 import signal
 import threading
@@ -11,14 +13,17 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from enum import Enum, auto
-from typing import Final, TypeAlias
 
+from schemory.hints import TYPE_CHECKING
 from schemory.server.extras import Extras
 from schemory.server.jsonrpc import Object, encode
 from schemory.server.lane import Lanes
 from schemory.server.protocol import Conversation
 from schemory.server.wire import DRAIN_SECONDS, EXIT_CODES, Wire, take_descriptors
 from schemory.tools.toolbox import Toolbox
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 _DRAIN_STEP_SECONDS: Final = 0.05
 _LAST_WRITE_SECONDS: Final = 2.0
@@ -65,7 +70,7 @@ def serve_pipes(toolbox: Toolbox, lanes: Lanes, extras: Extras | None = None) ->
 
 
 def _answer(
-    inbox: "queue.SimpleQueue[_Item]", talk: Conversation, reader: "_Reader", wire: Wire
+    inbox: queue.SimpleQueue[_Item], talk: Conversation, reader: _Reader, wire: Wire
 ) -> int:
     """Answer line by line; return the exit code once the conversation has ended."""
     while True:
@@ -81,7 +86,7 @@ def _answer(
         reader.go_on()
 
 
-def _drain(inbox: "queue.SimpleQueue[_Item]", talk: Conversation, wire: Wire) -> int:
+def _drain(inbox: queue.SimpleQueue[_Item], talk: Conversation, wire: Wire) -> int:
     """Wait for the answers to what was asked before the end, while someone can read them."""
     end = time.monotonic() + DRAIN_SECONDS
     while talk.is_waited_for and time.monotonic() < end and not wire.is_broken():
@@ -99,7 +104,7 @@ def _drain(inbox: "queue.SimpleQueue[_Item]", talk: Conversation, wire: Wire) ->
 class _Reader:
     """A thread that reads a few lines ahead, and none while the client does not take answers."""
 
-    def __init__(self, wire: Wire, put: Callable[[_Item], None], writer: "_Writer") -> None:
+    def __init__(self, wire: Wire, put: Callable[[_Item], None], writer: _Writer) -> None:
         self._wire = wire
         self._put = put
         self._writer = writer

@@ -1,14 +1,18 @@
 """Tells one client of changes of the addresses it watches; for adapters without an event loop."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeAlias
 
+from schemory.hints import TYPE_CHECKING
 from schemory.server.extras import POLL_SECONDS, Extras
 from schemory.server.jsonrpc import Id
 from schemory.tools.registry import Caller
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from schemory.tools.resources import Watched
 
 Key: TypeAlias = "Id | None"

@@ -1,11 +1,18 @@
 """The two descriptors of a stdio connection: whole lines in, bytes out, and who is still there."""
 
+from __future__ import annotations
+
 import os
 import select
 import signal
 import sys
 from collections.abc import Iterator
-from typing import Final
+
+from schemory.hints import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
+
 
 MAX_MESSAGE_BYTES: Final = 64 * 1024 * 1024
 """The longest line that is read; a longer one is skipped and answered with an error."""

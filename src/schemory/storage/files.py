@@ -1,5 +1,7 @@
 """Replace a whole file so that a crash at any moment leaves the old one or the new one."""
 
+from __future__ import annotations
+
 import contextlib
 import errno
 import os
@@ -8,9 +10,12 @@ import stat
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from schemory.errors import StoreError, StoreFullError, StoreReadonlyError
+from schemory.hints import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 PRIVATE_MODE = 0o600
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})

@@ -31,11 +31,15 @@ class Nearest(NamedTuple):
     Attributes:
         vector: The query's, float16, little endian, unit length.
         floor: Entries without any of the words must be nearer than this to be candidates.
+        outstanding: Or nearer by so many standard deviations than the project's entries are on
+            average, where that is less: some models see texts of another language all farther away.
+            None = only the floor counts.
     """
 
     model: VectorModel
     vector: bytes
     floor: float
+    outstanding: float | None = None
 
 
 class TextWithoutVector(NamedTuple):

@@ -1,13 +1,18 @@
 """Toolset `admin` as data."""
 
-from collections.abc import Mapping
-from typing import Final
+from __future__ import annotations
 
+from collections.abc import Mapping
+
+from schemory.hints import TYPE_CHECKING
 from schemory.model.jsonvalue import Json
 from schemory.tools.late import late
 from schemory.tools.parts import TEXTS
 from schemory.tools.registry import Effect
 from schemory.tools.spec import Spec
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _TEXT: Final[Mapping[str, Json]] = {"type": "string"}
 

@@ -1,9 +1,11 @@
 """Puts the tools together for one state of the schemas, as toolsets and profile say."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
 
 from schemory.errors import Problem
+from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass, replace
 from schemory.model.jsonvalue import Json
 from schemory.tools.admin_specs import ADMIN_SPECS
@@ -17,6 +19,8 @@ from schemory.tools.spec import Desk, Rephrase, Spec, make_tool
 from schemory.tools.static import STATIC_SPECS
 
 if TYPE_CHECKING:
+    from typing import Final
+
     from schemory.model.schema import NodeSchema
 
 GRAPH: Final = "graph"
@@ -25,8 +29,8 @@ ADMIN: Final = "admin"
 DEFAULT_BUDGET: Final = 60_000
 
 # A start without schemas needs none of these.
-_entity_tools: "Callable[[Desk, NodeSchema], tuple[Tool, ...]]" = late("entity_tools:entity_tools")
-_lint_tool: "Callable[[Mapping[str, Json]], tuple[Problem, ...]]" = late("lint:lint_tool")
+_entity_tools: Callable[[Desk, NodeSchema], tuple[Tool, ...]] = late("entity_tools:entity_tools")
+_lint_tool: Callable[[Mapping[str, Json]], tuple[Problem, ...]] = late("lint:lint_tool")
 _generic_call: Rephrase = late("twins:generic_call")
 
 _SPECS: Final[Mapping[str, Sequence[Spec]]] = {

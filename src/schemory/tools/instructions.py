@@ -1,9 +1,14 @@
 """What the server tells an agent about itself: when to search, when to save, what never to save."""
 
-from collections.abc import Collection
-from typing import Final
+from __future__ import annotations
 
+from collections.abc import Collection
+
+from schemory.hints import TYPE_CHECKING
 from schemory.tools.profiles import Profile
+
+if TYPE_CHECKING:
+    from typing import Final
 
 MAX_INSTRUCTION_BYTES: Final = 1_600
 

@@ -1,9 +1,14 @@
 """A tool's work, imported only once it is asked for."""
 
-from collections.abc import Callable
-from typing import Any
+from __future__ import annotations
 
+from collections.abc import Callable
+
+from schemory.hints import TYPE_CHECKING
 from schemory.model.late import LateModule
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def late(place: str) -> Callable[..., Any]:

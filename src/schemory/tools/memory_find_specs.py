@@ -1,8 +1,10 @@
 """The memory tools that find, list and link, as data (memory.md §5)."""
 
-from collections.abc import Mapping
-from typing import Final
+from __future__ import annotations
 
+from collections.abc import Mapping
+
+from schemory.hints import TYPE_CHECKING
 from schemory.model.entry import Relation
 from schemory.model.jsonvalue import Json
 from schemory.tools.late import late
@@ -24,6 +26,9 @@ from schemory.tools.memory_parts import (
 )
 from schemory.tools.memory_spec import MemorySpec
 from schemory.tools.registry import Effect
+
+if TYPE_CHECKING:
+    from typing import Final
 
 NAME: Final = "memory_search"
 _MIN_MAX_CHARS: Final = 1_000  # importing the memory's settings costs more than all of this

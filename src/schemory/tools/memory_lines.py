@@ -1,7 +1,8 @@
 """The parts of answers that a session's brief needs as well, where every import is waited for."""
 
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
+from schemory.hints import TYPE_CHECKING
 from schemory.model.jsonvalue import Json
 from schemory.model.project import ProjectIdentity
 
@@ -21,7 +22,7 @@ def project_wire(project: ProjectIdentity) -> dict[str, Json]:
     return wire
 
 
-def line_wire(line: "HandoffLine") -> dict[str, Json]:
+def line_wire(line: HandoffLine) -> dict[str, Json]:
     """Return one line of a handoff."""
     return {
         "entry_id": line.entry_id,

@@ -1,10 +1,15 @@
 """Pieces of the schemas that memory tools show; data, and no more than data (memory.md §4, §5)."""
 
-from collections.abc import Mapping
-from typing import Final
+from __future__ import annotations
 
+from collections.abc import Mapping
+
+from schemory.hints import TYPE_CHECKING
 from schemory.model.entry import SourceType, Status
 from schemory.model.jsonvalue import Json
+
+if TYPE_CHECKING:
+    from typing import Final
 
 TOOLSET: Final = "memory"
 ANY_STATUS: Final = "any"

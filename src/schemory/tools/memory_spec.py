@@ -1,8 +1,10 @@
 """A memory tool as data, and the one way in which it is made; its calls import what they need."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+
+from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 from schemory.tools.late import late
@@ -10,6 +12,8 @@ from schemory.tools.memory_parts import TEXT, memory_output_schema
 from schemory.tools.registry import Call, Confirmation, Effect, Family, Reply, Tool
 
 if TYPE_CHECKING:
+    from typing import Final, TypeAlias
+
     from schemory.memory.service import ProjectMemory
     from schemory.tools.memory_bench import MemoryBench
 
@@ -19,8 +23,8 @@ _PROJECT: Final[Mapping[str, Json]] = {
     "project_path": {"type": "string", "description": "Absolute path of your working folder."},
     "project_id": TEXT,
 }
-_bench_of: "Callable[[MemoryDesk], MemoryBench]" = late("memory_bench:bench_of")
-_record_refusal: "Callable[[MemoryDesk, str, Call], None]" = late("memory_bench:record_refusal")
+_bench_of: Callable[[MemoryDesk], MemoryBench] = late("memory_bench:bench_of")
+_record_refusal: Callable[[MemoryDesk, str, Call], None] = late("memory_bench:record_refusal")
 
 Handler: TypeAlias = "Callable[[MemoryBench, Call], Reply]"
 
@@ -35,7 +39,7 @@ class MemoryDesk:
         graph_facts: What `memory_status` tells of the graph half; None = it is not served.
     """
 
-    open_memory: "Callable[[], ProjectMemory]"
+    open_memory: Callable[[], ProjectMemory]
     budget: int
     graph_facts: Callable[[Call], Mapping[str, Json]] | None = None
 
@@ -46,7 +50,7 @@ class Confirming:
 
     argument: str
     title: str
-    question: "Callable[[MemoryBench, Call], str | None]"
+    question: Callable[[MemoryBench, Call], str | None]
 
     def on(self, desk: MemoryDesk) -> Confirmation:
         """Return it, working on what `desk` opens."""

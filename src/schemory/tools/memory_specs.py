@@ -1,8 +1,10 @@
 """The memory tools that keep, read, change and carry entries, as data (memory.md §5)."""
 
-from collections.abc import Mapping
-from typing import Final
+from __future__ import annotations
 
+from collections.abc import Mapping
+
+from schemory.hints import TYPE_CHECKING
 from schemory.model.entry import MAX_IMPORTANCE, MIN_IMPORTANCE
 from schemory.model.jsonvalue import Json
 from schemory.tools.late import late
@@ -25,6 +27,9 @@ from schemory.tools.memory_parts import (
 from schemory.tools.memory_spec import Confirming, Handler, MemorySpec
 from schemory.tools.parts import NULLABLE
 from schemory.tools.registry import Effect
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _IMPORTANCE: Final[Mapping[str, Json]] = {
     "type": "integer",

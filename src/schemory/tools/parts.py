@@ -1,14 +1,18 @@
 """Pieces of the schemas that tools show and are checked against; data, and no more than data."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from schemory.hints import TYPE_CHECKING
 from schemory.model.jsonvalue import Json
 
 if TYPE_CHECKING:
+    from typing import Final
+
     from schemory.schemas.input_schema import Verb
 
-VERBS: "Final[tuple[Verb, ...]]" = ("add", "update", "delete")
+VERBS: Final[tuple[Verb, ...]] = ("add", "update", "delete")
 """What can be done to a node of a schema's type, a tool for each."""
 
 PROJECT_ARGUMENT: Final = "project_id"

@@ -1,12 +1,17 @@
 """Which tools a profile lists, and what a list of tools costs a model (graph.md §4)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Final
 
+from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json, compact
 from schemory.tools.registry import Tool
+
+if TYPE_CHECKING:
+    from typing import Final
 
 MAX_COMFORTABLE_TOOLS: Final = 40
 """Beyond this many tools, models choose worse and some hosts cut the list."""

@@ -1,13 +1,18 @@
 """Toolset `graph_query` as data: what hosts are told, what is accepted beyond that."""
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from schemory.hints import TYPE_CHECKING
 from schemory.model.jsonvalue import Json
 from schemory.tools.late import late
 from schemory.tools.parts import ANYTHING, EDGES, INFO, NODES, PAGE_KEYS, TEXTS, WRITTEN
 from schemory.tools.registry import Effect
 from schemory.tools.spec import Handler, Spec
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _TEXT: Final[Mapping[str, Json]] = {"type": "string"}
 _FLAG: Final[Mapping[str, Json]] = {"type": "boolean"}

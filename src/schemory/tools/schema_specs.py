@@ -1,13 +1,18 @@
 """`list_schemas`, `describe_schema` and `validate` as data; they are in every profile."""
 
-from collections.abc import Mapping
-from typing import Final
+from __future__ import annotations
 
+from collections.abc import Mapping
+
+from schemory.hints import TYPE_CHECKING
 from schemory.model.jsonvalue import Json
 from schemory.tools.late import late
 from schemory.tools.parts import PAGE_KEYS, PROBLEMS, STALE_LINES, TEXTS, array_of
 from schemory.tools.registry import Effect
 from schemory.tools.spec import Spec
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _TEXT: Final[Mapping[str, Json]] = {"type": "string"}
 _TYPE: Final[Mapping[str, Json]] = {"type": "string"}

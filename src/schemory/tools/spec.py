@@ -1,8 +1,10 @@
 """A graph tool as data, and the one way in which it is made; nothing its calls need is imported."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+
+from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 from schemory.tools.late import late
@@ -10,6 +12,8 @@ from schemory.tools.parts import PROJECT_ARGUMENT, output_schema
 from schemory.tools.registry import Call, Effect, Reply, Tool
 
 if TYPE_CHECKING:
+    from typing import Final, TypeAlias
+
     from schemory.graph.service import KnowledgeGraph
     from schemory.model.moment import Clock
     from schemory.schemas.catalog import SchemaCatalog
@@ -20,7 +24,7 @@ _PROJECT: Final[Mapping[str, Json]] = {
     "description": "Project whose graph is meant; default: the server's.",
 }
 
-_bench_of: "Callable[[Desk], Bench]" = late("bench:bench_of")
+_bench_of: Callable[[Desk], Bench] = late("bench:bench_of")
 _rehearse = late("bench:rehearse")
 
 Rephrase: TypeAlias = Callable[[str], str]
@@ -38,9 +42,9 @@ class Desk:
         rephrase: Says next steps with the tools that are listed.
     """
 
-    open_graph: "Callable[[], KnowledgeGraph]"
-    catalog: "SchemaCatalog"
-    now: "Clock"
+    open_graph: Callable[[], KnowledgeGraph]
+    catalog: SchemaCatalog
+    now: Clock
     budget: int
     takes_project: bool
     rephrase: Rephrase = str

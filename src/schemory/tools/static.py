@@ -1,8 +1,10 @@
 """The eleven static graph tools as data: what hosts are told, what is accepted beyond that."""
 
-from collections.abc import Mapping
-from typing import Final
+from __future__ import annotations
 
+from collections.abc import Mapping
+
+from schemory.hints import TYPE_CHECKING
 from schemory.model.jsonvalue import Json
 from schemory.tools.late import late
 from schemory.tools.parts import (
@@ -21,6 +23,9 @@ from schemory.tools.parts import (
 )
 from schemory.tools.registry import Effect
 from schemory.tools.spec import Spec
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _TEXT: Final[Mapping[str, Json]] = {"type": "string"}
 _FLAG: Final[Mapping[str, Json]] = {"type": "boolean"}

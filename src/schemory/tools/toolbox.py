@@ -1,10 +1,12 @@
 """`Toolbox`: the current tools over one graph; lists them, calls them, tells when they change."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
 
 from schemory.errors import InvalidStateError, Problem, SchemoryError
+from schemory.hints import TYPE_CHECKING
 from schemory.model.jsonvalue import Json
 from schemory.tools.assembly import Assembly, ToolSettings, assemble
 from schemory.tools.instructions import instructions
@@ -23,18 +25,18 @@ from schemory.tools.registry import (
 from schemory.tools.spec import Desk
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from schemory.graph.service import KnowledgeGraph
     from schemory.model.moment import Clock
     from schemory.schemas.catalog import CatalogChange, SchemaCatalog
 
 __all__ = ["Profile", "ToolSettings", "Toolbox", "build_toolbox"]
 
-_perform: "Callable[[Tool, Call, object, Callable[[], bytes]], Reply]" = late("performing:perform")
-_refusal: "Callable[[Tool, SchemoryError, Callable[[str], str]], Reply]" = late(
-    "performing:refusal"
-)
-_failure: "Callable[[Tool, str], Reply]" = late("performing:failure")
-_unknown_tool: "Callable[[str, Assembly, int], Exception]" = late("performing:unknown_tool")
+_perform: Callable[[Tool, Call, object, Callable[[], bytes]], Reply] = late("performing:perform")
+_refusal: Callable[[Tool, SchemoryError, Callable[[str], str]], Reply] = late("performing:refusal")
+_failure: Callable[[Tool, str], Reply] = late("performing:failure")
+_unknown_tool: Callable[[str, Assembly, int], Exception] = late("performing:unknown_tool")
 
 Listener: TypeAlias = Callable[[], None]
 OnInternalError: TypeAlias = Callable[[str, Exception], None]
@@ -183,7 +185,7 @@ class Toolbox:
                 self._tools = assemble(self._desk, self._settings, self._extra)
             return self._tools
 
-    def _follow_catalog(self, change: "CatalogChange") -> None:
+    def _follow_catalog(self, change: CatalogChange) -> None:
         del change
         listed = self._current().listed
         with self._lock:
@@ -196,10 +198,10 @@ class Toolbox:
 
 
 def build_toolbox(
-    graph: "KnowledgeGraph | Callable[[], KnowledgeGraph]",
-    catalog: "SchemaCatalog",
+    graph: KnowledgeGraph | Callable[[], KnowledgeGraph],
+    catalog: SchemaCatalog,
     settings: ToolSettings,
-    now: "Clock",
+    now: Clock,
     *,
     extra_tools: Iterable[Tool] = (),
 ) -> Toolbox:

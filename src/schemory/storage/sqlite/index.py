@@ -11,15 +11,17 @@ A node has up to two documents: its name under its own id, its metadata under th
 `LINES_FROM`. A search for names thus reads one stretch of the postings and meets no metadata.
 """
 
+from __future__ import annotations
+
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
 
 import apsw
 
 from schemory.errors import StoreCorruptError
+from schemory.hints import TYPE_CHECKING
 from schemory.model.text import fold
 from schemory.storage.sqlite.index_text import (
     ENTRY_MARK,
@@ -29,6 +31,9 @@ from schemory.storage.sqlite.index_text import (
     name_text,
     parse_lines,
 )
+
+if TYPE_CHECKING:
+    from typing import Any, Final, TypeAlias
 
 IndexRow: TypeAlias = tuple[int, str, str, Sequence[str]]
 """What the index needs of a node: id, name, node type (searched by its own table) and metadata."""

@@ -11,13 +11,18 @@ characters. Three tricks make that enough (storage.md, "Substring search"):
 * Grams only ever narrow the candidates; the match itself is decided on the folded text.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Final
 
+from schemory.hints import TYPE_CHECKING
 from schemory.model.text import fold, text_fault
+
+if TYPE_CHECKING:
+    from typing import Final
 
 ENTRY_MARK: Final = "\x1f"
 """Stands before, between and after the entries of an indexed document."""
@@ -137,6 +142,8 @@ def _quoted(gram: str) -> str:
 
 
 def _document(folded: str) -> str:
+    if folded.isascii():  # as most is, and then no run stands in it
+        return f"{ENTRY_MARK}{folded}{ENTRY_MARK}"
     words = "".join(_spelled(run) for run in _word_run().findall(folded))
     return f"{ENTRY_MARK}{folded}{ENTRY_MARK}{words}"
 

@@ -1,10 +1,12 @@
 """Reading one project's memory at one moment (storage.memory_protocols.MemoryReader)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import apsw
 
+from schemory.hints import TYPE_CHECKING
 from schemory.model.entry import Entry, Link, Project, Status, Tag
 from schemory.model.frozen import replace
 from schemory.model.late import LateModule

@@ -4,13 +4,17 @@ Listings walk an index in their order and check the rest row by row; where a tag
 few entries, they start from those instead, so that a rare thing costs what it holds.
 """
 
-from typing import Any, Final
+from __future__ import annotations
 
+from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass
 from schemory.model.text import fold
 from schemory.storage.memory_protocols import EntryFilter
 from schemory.storage.sqlite.rows import is_storable
 from schemory.storage.sqlite.space import Space
+
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 FEW: Final = 2000
 """As many entries are gathered and sorted rather than met along an index."""

@@ -7,17 +7,21 @@ Removing a row needs the exact terms it was made from; they are derived anew fro
 which is why the rules that made a table stand in `projects.index_rules`. Source: storage.md.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, TypeAlias
 
 import apsw
 
 from schemory.errors import StoreCorruptError
+from schemory.hints import TYPE_CHECKING
 from schemory.storage.sqlite.space import Space
 
 if TYPE_CHECKING:
+    from typing import Final, TypeAlias
+
     from schemory.storage.memory_protocols import IndexTerms, IndexText
 
 TextRow: TypeAlias = "tuple[int, IndexText]"
@@ -101,7 +105,7 @@ class MemoryIndex:
     Made at the first row, and built anew there when other rules had made it.
     """
 
-    def __init__(self, space: Space, terms: "IndexTerms") -> None:
+    def __init__(self, space: Space, terms: IndexTerms) -> None:
         self._db = space.db
         self._number = space.number
         self._terms = terms
@@ -155,11 +159,11 @@ class MemoryIndex:
         self._is_ready = True
 
 
-def _note_rules(db: apsw.Connection, number: int, terms: "IndexTerms") -> None:
+def _note_rules(db: apsw.Connection, number: int, terms: IndexTerms) -> None:
     db.execute("UPDATE projects SET index_rules = ? WHERE number = ?", (terms.version, number))
 
 
-def rebuild_index(db: apsw.Connection, number: int, terms: "IndexTerms") -> int:
+def rebuild_index(db: apsw.Connection, number: int, terms: IndexTerms) -> int:
     """Make a project's index anew from its entries, whatever state it is in.
 
     Runs inside the caller's transaction, or as one of its own.
@@ -190,7 +194,7 @@ def _is_listed(db: apsw.Connection, number: int) -> bool:
     return bool(db.execute(sql, (f"memory_index_{number}",)).get)
 
 
-def _give_function(db: apsw.Connection, terms: "IndexTerms") -> None:
+def _give_function(db: apsw.Connection, terms: IndexTerms) -> None:
     def of_text(*values: object) -> str:
         return terms.terms(str(values[0])) if values[0] else ""
 
@@ -198,7 +202,7 @@ def _give_function(db: apsw.Connection, terms: "IndexTerms") -> None:
     db.create_scalar_function("terms", of_text, 1, deterministic=True, flags=apsw.SQLITE_INNOCUOUS)
 
 
-def check_index(db: apsw.Connection, number: int, terms: "IndexTerms | None") -> tuple[str, ...]:
+def check_index(db: apsw.Connection, number: int, terms: IndexTerms | None) -> tuple[str, ...]:
     """Return what is wrong with a project's index, () when it is sound; reads all of it.
 
     On a connection that may write, and with the rules that made it, the index is compared with
@@ -219,7 +223,7 @@ def check_index(db: apsw.Connection, number: int, terms: "IndexTerms | None") ->
     return tuple(faults)
 
 
-def _is_sound(db: apsw.Connection, number: int, terms: "IndexTerms | None") -> bool:
+def _is_sound(db: apsw.Connection, number: int, terms: IndexTerms | None) -> bool:
     try:
         if db.readonly("main") or terms is None:
             rows = db.execute(for_project("PRAGMA integrity_check('memory_index_{n}')", number))

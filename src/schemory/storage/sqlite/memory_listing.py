@@ -1,7 +1,8 @@
 """Listings of entries in a steady order, and what names there are."""
 
-from typing import Final
+from __future__ import annotations
 
+from schemory.hints import TYPE_CHECKING
 from schemory.model.entry import Status
 from schemory.model.frozen import dataclass
 from schemory.storage.memory_pages import EntryHit, EntryPage
@@ -14,6 +15,9 @@ from schemory.storage.sqlite.memory_filter import Condition, condition, few_rows
 from schemory.storage.sqlite.memory_rows import entry_of_row, entry_rows
 from schemory.storage.sqlite.rows import Row
 from schemory.storage.sqlite.space import Space, id_list
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 @dataclass(frozen=True, slots=True)

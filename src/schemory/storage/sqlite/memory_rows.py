@@ -1,9 +1,11 @@
 """Rows of the memory tables to values and back; the only place that knows their column order."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
+from schemory.hints import TYPE_CHECKING
 from schemory.model.entry import AuditRow, Entry, Link, Project, Relation, SourceType, Status, Tag
 from schemory.model.jsonvalue import Json, compact
 from schemory.model.text import fold
@@ -11,6 +13,9 @@ from schemory.storage.memory_protocols import IndexTerms, IndexText
 from schemory.storage.sqlite.memory_columns import ENTRY_COLUMNS
 from schemory.storage.sqlite.rows import Row
 from schemory.storage.sqlite.space import Space, id_list, text_list
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def entry_values(row_id: int, entry: Entry, seq: int) -> Row:

@@ -6,14 +6,18 @@ search is told comes from the table as its snapshot sees it, so a shelf that is 
 a miss at worst, never a wrong hit. numpy is imported by the first search by vectors.
 """
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, Final
 
+from schemory.hints import TYPE_CHECKING
 from schemory.storage.sqlite.memory_vectors import blobs_of, vector_version
 from schemory.storage.sqlite.space import Space
 
 if TYPE_CHECKING:
+    from typing import Any, Final
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -60,7 +64,7 @@ class Shelf:
         floats = 0 if self.floats is None else self.floats.nbytes
         return self.rows.nbytes + self.bits.nbytes + floats
 
-    def refreshed(self, space: Space, model: str) -> "Shelf":
+    def refreshed(self, space: Space, model: str) -> Shelf:
         """Return the shelf as the snapshot has it: this one, or a new one with what came since."""
         version = vector_version(space)
         if version <= self.version:
@@ -92,7 +96,7 @@ class Shelf:
             shelf.floats = np.concatenate([self.floats[stays], *floats])[order]
         return shelf
 
-    def nearest(self, query: "Floats", count: int, among: Collection[int] | None) -> list[int]:
+    def nearest(self, query: Floats, count: int, among: Collection[int] | None) -> list[int]:
         """Return row ids of about the nearest `count` vectors (more by bits), nearest first.
 
         Args:
@@ -143,9 +147,7 @@ class Shelves:
         return sum(shelf.bytes for shelf in self._shelves.values())
 
 
-def similarities(
-    space: Space, model: str, query: "Floats", rows: Sequence[int]
-) -> dict[int, float]:
+def similarities(space: Space, model: str, query: Floats, rows: Sequence[int]) -> dict[int, float]:
     """Return how near the stored vectors of these entries are (-1 to 1); without vector absent."""
     import numpy as np  # noqa: PLC0415 (only who searches by vectors pays for it)
 
@@ -158,14 +160,14 @@ def similarities(
     return dict(zip(sound, (round(float(each), 6) for each in near), strict=True))
 
 
-def query_floats(vector: bytes) -> "Floats":
+def query_floats(vector: bytes) -> Floats:
     """Return a query's vector as numbers."""
     import numpy as np  # noqa: PLC0415 (only who searches by vectors pays for it)
 
     return np.frombuffer(vector, "<f2").astype(np.float32)
 
 
-def pack_bits(vectors: "Floats") -> "Bits":
+def pack_bits(vectors: Floats) -> Bits:
     """Return `(n, words)` for `(n, dimensions)`: a bit for each number above 0, then zeros."""
     import numpy as np  # noqa: PLC0415 (only who searches by vectors pays for it)
 
@@ -195,7 +197,7 @@ def _read(space: Space, model: str, after: int, dimensions: int) -> Any:
         yield rows, _floats(b"".join(blobs), dimensions)
 
 
-def _floats(data: bytes, dimensions: int) -> "Floats":
+def _floats(data: bytes, dimensions: int) -> Floats:
     import numpy as np  # noqa: PLC0415 (only who searches by vectors pays for it)
 
     return np.frombuffer(data, "<f2").reshape(-1, dimensions).astype(np.float32)

@@ -1,12 +1,17 @@
 """How many entries a project has and how common its terms are, remembered between searches."""
 
-from collections.abc import Iterable
-from typing import Final
+from __future__ import annotations
 
+from collections.abc import Iterable
+
+from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass, field
 from schemory.storage.sqlite.memory_index import count_entries, for_project
 from schemory.storage.sqlite.memory_terms import Phrase, quoted
 from schemory.storage.sqlite.space import Space
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _MOST_PROJECTS: Final = 64
 _MOST_TERMS: Final = 4096
@@ -29,7 +34,7 @@ class Statistics:
     def __init__(self) -> None:
         self._projects: dict[int, _Known] = {}
 
-    def of(self, space: Space, seq: int) -> "Figures":
+    def of(self, space: Space, seq: int) -> Figures:
         """Return the figures of a project as of its ledger number `seq`."""
         known = self._projects.get(space.number)
         if known is None:

@@ -1,13 +1,15 @@
 """The memory half of the embedded store (storage.memory_protocols.MemoryStore)."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import apsw
 
+from schemory.hints import TYPE_CHECKING
 from schemory.storage.compensations import Compensations
 from schemory.storage.protocols import WriteContext
 from schemory.storage.sqlite.failures import memory_unsupported, translated
@@ -16,6 +18,8 @@ from schemory.storage.sqlite.rows import text_ids
 from schemory.storage.sqlite.space import Space
 
 if TYPE_CHECKING:
+    from typing import Protocol, TypeVar
+
     from schemory.model.entry import Entry, Project
     from schemory.storage.memory_protocols import IndexTerms, IndexText
     from schemory.storage.sqlite.memory import SqliteMemoryReader
@@ -23,18 +27,16 @@ if TYPE_CHECKING:
     from schemory.storage.sqlite.memory_statistics import Statistics
     from schemory.storage.sqlite.memory_transaction import SqliteMemoryTransaction
 
+    class Writing(Protocol):
+        """A write transaction of either half, as the store sees it."""
 
-class Writing(Protocol):
-    """A write transaction of either half, as the store sees it."""
+        compensations: Compensations
 
-    compensations: Compensations
+        def close(self) -> bool:
+            """Write what is left to write; returns False when nothing was written."""
+            ...
 
-    def close(self) -> bool:
-        """Write what is left to write; returns False when nothing was written."""
-        ...
-
-
-Tx = TypeVar("Tx", bound=Writing)
+    Tx = TypeVar("Tx", bound=Writing)
 
 
 class MemoryHalf(ABC):
@@ -48,18 +50,18 @@ class MemoryHalf(ABC):
             not committed.
     """
 
-    def __init__(self, terms: "IndexTerms | None", *, remembers: bool) -> None:
+    def __init__(self, terms: IndexTerms | None, *, remembers: bool) -> None:
         self._terms = terms
         self._remembers = remembers
 
     @cached_property
-    def _statistics(self) -> "Statistics | None":
+    def _statistics(self) -> Statistics | None:
         from schemory.storage.sqlite.memory_statistics import Statistics  # noqa: PLC0415 (see class)
 
         return Statistics() if self._remembers else None
 
     @cached_property
-    def _shelves(self) -> "Shelves | None":
+    def _shelves(self) -> Shelves | None:
         from schemory.storage.sqlite.memory_shelf import Shelves  # noqa: PLC0415 (see class)
 
         return Shelves() if self._remembers else None
@@ -85,19 +87,19 @@ class MemoryHalf(ABC):
     def _upkeep(self) -> AbstractContextManager[apsw.Connection]:
         """Lend the writer's connection, alone, outside a transaction."""
 
-    def _rules(self) -> "IndexTerms":
+    def _rules(self) -> IndexTerms:
         if self._terms is None:
             raise memory_unsupported()
         return self._terms
 
-    def index_text(self, entry: "Entry") -> "IndexText":
+    def index_text(self, entry: Entry) -> IndexText:
         """Return what an entry is indexed by; costs the derivation, needs no lock."""
         from schemory.storage.sqlite.memory_rows import index_text  # noqa: PLC0415 (see class)
 
         return index_text(entry, self._rules())
 
     @contextmanager
-    def read_memory(self, project_id: str) -> "Generator[SqliteMemoryReader]":
+    def read_memory(self, project_id: str) -> Generator[SqliteMemoryReader]:
         """Open a snapshot; an unknown project reads as empty and is not created."""
         from schemory.storage.sqlite.memory import SqliteMemoryReader  # noqa: PLC0415 (see class)
 
@@ -109,7 +111,7 @@ class MemoryHalf(ABC):
     @contextmanager
     def memory_transaction(
         self, project_id: str, context: WriteContext
-    ) -> "Generator[SqliteMemoryTransaction]":
+    ) -> Generator[SqliteMemoryTransaction]:
         """Open the write transaction of a project: commits at the end, rolls back on an exception.
 
         Raises:
@@ -123,7 +125,7 @@ class MemoryHalf(ABC):
 
         terms = self._rules()
 
-        def enter(db: apsw.Connection) -> "SqliteMemoryTransaction":
+        def enter(db: apsw.Connection) -> SqliteMemoryTransaction:
             start = self._start(db, project_id)
             return SqliteMemoryTransaction(
                 Space(db, start.number),
@@ -137,7 +139,7 @@ class MemoryHalf(ABC):
         with self._written(enter) as tx:
             yield tx
 
-    def list_projects(self, *, after: str = "", limit: int) -> "tuple[Project, ...]":
+    def list_projects(self, *, after: str = "", limit: int) -> tuple[Project, ...]:
         """Return projects that hold entries, by id."""
         from schemory.storage.sqlite.memory_rows import project_of_row  # noqa: PLC0415 (see class)
 

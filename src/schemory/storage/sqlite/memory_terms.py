@@ -4,11 +4,16 @@ Nothing here is a user's text: a term holds letters, digits and private-use char
 quoted all the same.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TypeAlias
 
+from schemory.hints import TYPE_CHECKING
 from schemory.storage.memory_protocols import Holds, TermGroup
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 Has: TypeAlias = Callable[[str, bool], bool]
 """Whether a term (True: anything that begins with it) is there."""

@@ -3,11 +3,13 @@
 Their numbers are nobody's business here but the shelf's (`memory_shelf`), which compares them.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 import apsw
 
+from schemory.hints import TYPE_CHECKING
 from schemory.storage.sqlite.space import Space, id_list
 from schemory.storage.vector_protocols import (
     EntryVector,
@@ -15,6 +17,9 @@ from schemory.storage.vector_protocols import (
     VectorCount,
     VectorModel,
 )
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _WITHOUT: Final = """
   SELECT e.row_id, e.since_seq, e.title, e.summary, substr(e.content, 1, ?3)

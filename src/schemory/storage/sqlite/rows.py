@@ -1,17 +1,22 @@
 """Rows of the database to records and back; the only place that knows their column order."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from json.encoder import encode_basestring
-from typing import Any, TypeAlias
 
+from schemory.hints import TYPE_CHECKING
 from schemory.model.edge import Edge, EdgeRecord
 from schemory.model.jsonvalue import Json, compact
 from schemory.model.node import Node, NodeRecord, TypedValue
 from schemory.model.text import twin_key
 from schemory.storage.sqlite.index_text import parse_lines
 
-Row: TypeAlias = tuple[Any, ...]
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+Row: TypeAlias = "tuple[Any, ...]"
 """A row as apsw hands it out: its types are the columns'."""
 
 

@@ -1,13 +1,18 @@
 """One space of the database: every statement that is run through it is bound to the space."""
 
+from __future__ import annotations
+
 from array import array
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import apsw
 
+from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass
 from schemory.storage.sqlite.rows import Row
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +51,11 @@ class Space:
         return self.db.total_changes() - before
 
 
-def id_list(ids: Iterable[int]) -> "apsw.CArrayBinding":
+def id_list(ids: Iterable[int]) -> apsw.CArrayBinding:
     """Return ids as a value for `carray(?)`, which reads them as a table."""
     return apsw.carray(array("q", ids))
 
 
-def text_list(texts: Iterable[str]) -> "apsw.CArrayBinding":
+def text_list(texts: Iterable[str]) -> apsw.CArrayBinding:
     """Return texts as a value for `carray(?)`, which reads them as a table."""
     return apsw.carray(tuple(texts))

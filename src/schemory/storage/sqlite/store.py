@@ -1,21 +1,23 @@
 """The embedded store: one SQLite file (or memory) that holds graph spaces and project memory."""
 
+from __future__ import annotations
+
 import os
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Self
 
 import apsw
 
 from schemory.errors import StoreError
+from schemory.hints import TYPE_CHECKING
 from schemory.model.jsonvalue import Json
 from schemory.model.moment import Clock, IdMaker, moment_text
 from schemory.storage.protocols import Capability, WriteContext
 from schemory.storage.sqlite.connections import Readers
 from schemory.storage.sqlite.failures import store_error, translated
 from schemory.storage.sqlite.locks import patience, wal_writer
-from schemory.storage.sqlite.memory_store import MemoryHalf, Tx, Writing
+from schemory.storage.sqlite.memory_store import MemoryHalf
 from schemory.storage.sqlite.open_file import BUSY_TIMEOUT_SECONDS, OpenFile, open_file
 from schemory.storage.sqlite.projects import (
     Start,
@@ -28,8 +30,11 @@ from schemory.storage.sqlite.space import Space
 from schemory.storage.write_queue import busy_error
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from schemory.storage.memory_protocols import IndexTerms
     from schemory.storage.sqlite.graph import SqliteGraphReader
+    from schemory.storage.sqlite.memory_store import Tx, Writing
     from schemory.storage.sqlite.transaction import SqliteGraphTransaction
 
 
@@ -40,7 +45,7 @@ class SqliteStore(MemoryHalf):
     """
 
     def __init__(
-        self, file: OpenFile, *, now: Clock, ids: IdMaker, terms: "IndexTerms | None"
+        self, file: OpenFile, *, now: Clock, ids: IdMaker, terms: IndexTerms | None
     ) -> None:
         super().__init__(terms, remembers=file.target.path is not None)
         self._file = file
@@ -62,7 +67,7 @@ class SqliteStore(MemoryHalf):
         ids: IdMaker,
         busy_timeout_seconds: float = BUSY_TIMEOUT_SECONDS,
         synchronous: str = "FULL",
-        terms: "IndexTerms | None" = None,
+        terms: IndexTerms | None = None,
     ) -> Self:
         """Open a store, made where missing and brought to this version's schema.
 
@@ -99,7 +104,7 @@ class SqliteStore(MemoryHalf):
         return self._file.cursor_key
 
     @contextmanager
-    def read(self, space: str) -> "Generator[SqliteGraphReader]":
+    def read(self, space: str) -> Generator[SqliteGraphReader]:
         """Open a snapshot of `space`; an unknown space reads as empty and is not created.
 
         In memory there is one connection: a read waits for other threads' transactions, and inside
@@ -120,7 +125,7 @@ class SqliteStore(MemoryHalf):
             yield self._writer
 
     @contextmanager
-    def transaction(self, space: str, context: WriteContext) -> "Generator[SqliteGraphTransaction]":
+    def transaction(self, space: str, context: WriteContext) -> Generator[SqliteGraphTransaction]:
         """Open the write transaction of `space`: commits at the end, rolls back on an exception.
 
         Raises:
@@ -172,7 +177,7 @@ class SqliteStore(MemoryHalf):
 
     def _enter(
         self, db: apsw.Connection, name: str, context: WriteContext
-    ) -> "SqliteGraphTransaction":
+    ) -> SqliteGraphTransaction:
         from schemory.storage.sqlite.ledger import LedgerEntry  # noqa: PLC0415 (see class)
         from schemory.storage.sqlite.transaction import (  # noqa: PLC0415 (as above)
             SqliteGraphTransaction,
