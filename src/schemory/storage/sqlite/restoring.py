@@ -3,7 +3,7 @@
 import contextlib
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -113,12 +113,23 @@ def _keep(path: Path, aside: Path) -> None:
 def in_use(path: Path) -> StoreBusyError:
     """Return the error for a database that somebody has open, naming who where known."""
     pids = sorted(_users(path) - {os.getpid()})
-    who = f"Process {', '.join(map(str, pids))}" if pids else "Another program"
     return StoreBusyError(
-        f"{who} has the store open; it was not replaced: {path}",
+        f"{_who(pids)} the store open; it was not replaced: {path}",
         context={"pids": pids},
         suggestions=["Stop the servers that use it (close the agents' sessions), then try again."],
     )
+
+
+def _who(pids: Sequence[int]) -> str:
+    """Return who has it, with the verb.
+
+    >>> _who([]), _who([7]), _who([7, 8, 9])
+    ('Another program has', 'Process 7 has', 'Processes 7, 8 and 9 have')
+    """
+    if not pids:
+        return "Another program has"
+    *others, last = map(str, pids)
+    return f"Processes {', '.join(others)} and {last} have" if others else f"Process {last} has"
 
 
 def _users(path: Path) -> set[int]:
