@@ -106,6 +106,23 @@ def test_the_skill_is_placed_once_kept_and_removed_without_a_trace(
 
 
 @pytest.mark.covers("setup.skill.place")
+def test_a_removed_skill_leaves_no_empty_folder(
+    tmp_path: Path, run_cli: Callable[..., tuple[int, str]]
+) -> None:
+    (tmp_path / ".codeium").mkdir()
+    (tmp_path / ".codeium" / "settings").write_text("theirs", encoding="utf-8")
+    clients = ("--client", "claude-code,opencode,windsurf")
+    assert run_cli(tmp_path, "skill", *clients)[0] == 0
+    assert run_cli(tmp_path, "skill", *clients, "--remove")[0] == 0
+    assert [path.name for path in tmp_path.rglob("*")] == [".codeium", "settings"]
+    project = tmp_path / "app"
+    project.mkdir()
+    assert run_cli(tmp_path, "skill", *clients, "--project", str(project))[0] == 0
+    assert run_cli(tmp_path, "skill", *clients, "--project", str(project), "--remove")[0] == 0
+    assert list(project.iterdir()) == []
+
+
+@pytest.mark.covers("setup.skill.place")
 def test_hosts_that_share_a_folder_share_the_skill_and_unknown_ones_are_named(
     tmp_path: Path, run_cli: Callable[..., tuple[int, str]]
 ) -> None:

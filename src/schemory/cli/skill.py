@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,8 +37,9 @@ def _run(request: Request) -> int:
     targets = _targets(args.client or ())
     if not targets:
         return _list(request)
-    act = remove_skill if args.remove else place_skill
-    folders = dict.fromkeys(_folder(request, target) for target in targets)
+    top = _top(request)
+    act = partial(remove_skill, top=top) if args.remove else place_skill
+    folders = dict.fromkeys(_folder(target, top, request) for target in targets)
     done = {folder: act(folder, force=args.force, is_dry=args.dry_run) for folder in folders}
     if out.is_json:
         out.json({"folders": {str(folder): placed.value for folder, placed in done.items()}})
@@ -68,17 +70,27 @@ def _targets(names: Sequence[str]) -> "tuple[SkillTarget, ...]":
     return tuple(found)
 
 
-def _folder(request: Request, target: "SkillTarget") -> Path:
-    """Return where the skill goes: into the project that was named, else the user's own folder."""
-    if "MEMORY_PROJECT" not in request.overrides:
-        return target.user_folder(home_folder(), process_environment())
+def _top(request: Request) -> Path:
+    """Return what the skill goes into: the folder of the project that was named, else the home."""
+    if not _is_for_project(request):
+        return home_folder()
     project = request.settings().project
     if project is None or project.folder is None:
         raise UsageError(
             "A project that is named by its id has no folder to put files into",
             suggestions=["Name its folder: --project PATH."],
         )
-    return target.project_folder(Path(project.folder))
+    return Path(project.folder)
+
+
+def _is_for_project(request: Request) -> bool:
+    return "MEMORY_PROJECT" in request.overrides
+
+
+def _folder(target: "SkillTarget", top: Path, request: Request) -> Path:
+    if _is_for_project(request):
+        return target.project_folder(top)
+    return target.user_folder(top, process_environment())
 
 
 def _told(placed: "Placed", *, is_dry: bool) -> str:
@@ -93,7 +105,8 @@ def _list(request: Request) -> int:
     """Print where each host would have it, and whether it is there."""
     from schemory.setup.skill import SKILL_TARGETS  # noqa: PLC0415 (not for help)
 
-    folders = {name: _folder(request, target) for name, target in SKILL_TARGETS.items()}
+    top = _top(request)
+    folders = {name: _folder(target, top, request) for name, target in SKILL_TARGETS.items()}
     there = {name: (folder / "SKILL.md").is_file() for name, folder in folders.items()}
     out: Output = request.out
     if out.is_json:

@@ -8,6 +8,7 @@ from typing import Final
 
 from schemory.errors import ConflictError
 from schemory.model.frozen import dataclass
+from schemory.setup.clients.disk import remove_empty_folders
 from schemory.storage.files import file_error, replace_file
 
 SKILL: Final = "memory-operator"
@@ -121,8 +122,10 @@ def place_skill(folder: Path, *, force: bool = False, is_dry: bool = False) -> P
     return Placed.UPDATED if any(there.values()) else Placed.WRITTEN
 
 
-def remove_skill(folder: Path, *, force: bool = False, is_dry: bool = False) -> Placed:
-    """Remove the skill's files, and its folders where nothing else is in them.
+def remove_skill(
+    folder: Path, *, top: Path | None = None, force: bool = False, is_dry: bool = False
+) -> Placed:
+    """Remove the skill's files, and the folders, below `top`, where nothing else is in them.
 
     Raises:
         ConflictError: A file has another text; `force` removes it all the same.
@@ -143,9 +146,9 @@ def remove_skill(folder: Path, *, force: bool = False, is_dry: bool = False) -> 
         except OSError as fault:
             raise file_error(fault, folder / path) from fault
     if not is_dry:
-        for each in (folder / "references", folder):
-            with suppress(OSError):  # not empty: somebody else's files are in it
-                each.rmdir()
+        with suppress(OSError):  # not empty: somebody else's files are in it
+            (folder / "references").rmdir()
+        remove_empty_folders(folder / "SKILL.md", top or folder.parent)
     return Placed.REMOVED
 
 
