@@ -7,6 +7,7 @@ import re
 import stat
 import zipfile
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,7 @@ _texts = st.text(
 ).filter(str.strip)
 _labels = _texts.map(normal_label).filter(bool)
 _tags = _texts.map(normal_tag).filter(bool)
-_moments = st.datetimes().map(
+_moments = st.datetimes(max_value=datetime(2026, 3, 9)).map(  # noqa: DTZ001 (UTC is written)
     lambda d: f"{d.year:04}-{d:%m-%dT%H:%M:%S}.{d.microsecond // 1000:03}Z"
 )
 _values: st.SearchStrategy[Any] = st.recursive(
@@ -270,6 +271,49 @@ def test_only_active_entries_are_exported_unless_others_are_asked_for(
     assert set(other.statuses()) == {"a", "d", "e"}
 
 
+@pytest.mark.covers("memory.transfer.import.future")
+@pytest.mark.parametrize("form", FORMS)
+def test_a_time_that_is_far_to_come_counts_as_now(box: "Box", other: "Box", form: str) -> None:
+    far, soon = "9999-12-31T23:59:59.999Z", "2026-03-09T09:00:00.000Z"
+    box.put(
+        Tag(name="auth", created_at=far),
+        box.make("a", created_at=soon, updated_at=far, tags=("auth",)),
+        box.make("b", "Two.", created_at=far, updated_at=far),
+        box.make_link("l1", "a", "explains", "b", created_at=far),
+    )
+    box.export(f"out.{form}")
+    report = other.take(f"out.{form}")
+    assert "still to come (5) count as now" in " ".join(report.warnings)
+    now = "2026-03-08T09:05:07.000Z"
+    assert (other.entry("a").created_at, other.entry("a").updated_at) == (soon, now)
+    assert (other.entry("b").created_at, other.entry("b").updated_at) == (now, now)
+    assert far not in str(other.held())
+    again = other.take(f"out.{form}", "merge")
+    assert (again.counts.unchanged, again.seq) == (2, None)
+
+
+@pytest.mark.covers("memory.transfer.round-trip")
+def test_a_project_is_as_old_as_its_file_says_but_never_younger(box: "Box") -> None:
+    def take(created_at: str, number: int) -> str:
+        entry = {"id": f"x{number}", "scope": "s", "topic": "t", "content": f"Text {number}"}
+        entry |= {"source_type": "decision", "created_at": "2026-02-05T00:00:00.000Z"}
+        told = {"id": "p", "created_at": created_at}
+        envelope = {"format": "memory-node.project-export", "version": 1, "project": told}
+        box.write("in.json", json.dumps({**envelope, "entries": [entry]}))
+        box.take("in.json", "merge")
+        with box.memory.store.read_memory("p") as reader:
+            project = reader.find_project()
+        assert project is not None
+        return project.created_at
+
+    assert take("2025-06-01T00:00:00.000Z", 1) == "2025-06-01T00:00:00.000Z"
+    assert take("2025-07-01T00:00:00.000Z", 2) == "2025-06-01T00:00:00.000Z"
+    report = box.export("out.json")
+    assert report.path
+    out = json.loads((box.folder / "out.json").read_text(encoding="utf-8"))
+    assert out["project"]["created_at"] == "2025-06-01T00:00:00.000Z"
+
+
 @pytest.mark.covers("memory.transfer.import.foreign-fields")
 def test_an_envelope_in_the_words_of_the_table_columns_is_taken(box: "Box") -> None:
     entry = {
@@ -279,7 +323,7 @@ def test_an_envelope_in_the_words_of_the_table_columns_is_taken(box: "Box") -> N
         "topic": "t",
         "content": "Text",
         "source_type": "decision",
-        "created_at": "2026-05-05T02:00:00+02:00",
+        "created_at": "2026-02-05T02:00:00+02:00",
         "tags": ["B", "a"],
         "metadata_json": '{"k":[1,null]}',
     }
@@ -288,7 +332,7 @@ def test_an_envelope_in_the_words_of_the_table_columns_is_taken(box: "Box") -> N
     box.take("in.json")
     taken = box.entry("x1")
     assert (taken.scope, taken.tags, taken.metadata) == ("Back end", ("a", "b"), {"k": [1, None]})
-    assert (taken.created_at, taken.updated_at) == ("2026-05-05T00:00:00.000Z",) * 2
+    assert (taken.created_at, taken.updated_at) == ("2026-02-05T00:00:00.000Z",) * 2
     assert (taken.status, taken.importance, taken.revision) == (Status.ACTIVE, 3, 1)
     assert box.found("Text") == ["x1"]
 

@@ -86,17 +86,18 @@ class SqliteMemoryTransaction(SqliteMemoryReader):
         return frozenset(row[0] for row in found)
 
     def put_project(self, project: Project) -> None:
-        """Write what is known of the project; None keeps what is there."""
+        """Write what is known of the project; None, or a later beginning, keeps what is there."""
         self._make_project()
         sql = """
             UPDATE projects SET
               display_name = ifnull(?2, display_name), canonical_path = ifnull(?3, canonical_path),
               git_remote = ifnull(?4, git_remote), metadata_json = ifnull(?5, metadata_json),
-              updated_at = ?6
+              created_at = min(created_at, ifnull(?6, created_at)), updated_at = ?7
             WHERE number = ?1
         """
         facts = (project.display_name, project.canonical_path, project.git_remote)
-        self._space.write(sql, [(*facts, metadata_text(project.metadata), self._now)])
+        times = (project.created_at or None, self._now)
+        self._space.write(sql, [(*facts, metadata_text(project.metadata), *times)])
         self._has_other_writes = True
 
     def insert_entries(

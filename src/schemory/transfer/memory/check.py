@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from schemory.errors import InvalidParamError, LimitExceededError, Problem
@@ -41,6 +41,7 @@ MAX_OWN_CHARS: Final = 500
 _MAX_BYTES: Final = 2**53
 _MAX_REVISION: Final = 2**31
 _MAX_DEPTH: Final = 50
+_CLOCKS_DIFFER: Final = timedelta(days=1)
 
 
 class Checker:
@@ -50,14 +51,25 @@ class Checker:
         rules: The project's.
         faults: Where problems go.
         paths: Judges what entries name as their source; None = what they name is taken.
+        now: What a time counts as that is more than a day later (clocks differ), since nothing
+            written before it would be newer; None = any time is taken.
+
+    Attributes:
+        early: How many times were still to come.
     """
 
     def __init__(
-        self, rules: EntryRules, faults: FileFaults, paths: SourcePaths | None = None
+        self,
+        rules: EntryRules,
+        faults: FileFaults,
+        paths: SourcePaths | None = None,
+        now: datetime | None = None,
     ) -> None:
         self._rules = rules
         self._faults = faults
         self._paths = paths
+        self._now = now
+        self.early = 0
 
     def entry(self, value: Json, where: str) -> dict[str, Json] | None:
         """Return an entry's fields as they are stored, None when something is wrong with it."""
@@ -69,7 +81,7 @@ class Checker:
         checked = check_fields(texts, self._rules)
         self._faults.add(where, *missing(texts, has_default_scope=False), *checked.problems)
         self._faults.add_findings(where, checked.findings)
-        own = _Fields(given, self._rules)
+        own = _Fields(given, self._rules, self._now)
         fields = {**dict.fromkeys(OPTIONAL_TEXTS), **checked.values, **own.entry()}
         self._settle(where, given, own)
         if self._faults.count > before:
@@ -94,7 +106,7 @@ class Checker:
         name = given.get("name")
         checked = check_fields({"tags": [name]}, self._rules)
         self._faults.add(where, *(_of_name(problem) for problem in checked.problems))
-        own = _Fields(given, self._rules)
+        own = _Fields(given, self._rules, self._now)
         own.text("description", MAX_REASON_CHARS)
         own.moment("created_at", is_required=False)
         self._faults.add_findings(where, checked.findings)
@@ -109,7 +121,7 @@ class Checker:
         if given is None:
             return None
         before = self._faults.count
-        own = _Fields(given, self._rules)
+        own = _Fields(given, self._rules, self._now)
         for name in ("id", "source_entry_id", "target_entry_id"):
             own.identity(name)
         own.word("relation", tuple(Relation))
@@ -123,14 +135,15 @@ class Checker:
         return own.values if self._faults.count == before else None
 
     def project(self, value: Json, where: str) -> dict[str, Json]:
-        """Return what a file says of its project: id, display_name and metadata."""
+        """Return what a file says of its project: id, display_name, created_at and metadata."""
         names = ("id", "display_name", "canonical_path", "git_remote", "created_at", "updated_at")
         given = self._object(value, where, (*names, "metadata", _METADATA_TEXT))
         if given is None:
             return {}
-        own = _Fields(given, self._rules)
+        own = _Fields(given, self._rules, self._now)
         own.text("id", self._rules.limits.max_project_id_chars)
         own.text("display_name", MAX_OWN_CHARS)
+        own.moment("created_at", is_required=False)
         own.metadata()
         self._settle(where, given, own)
         return own.values
@@ -148,6 +161,7 @@ class Checker:
 
     def _settle(self, where: str, given: Mapping[str, Json], own: "_Fields") -> None:
         self._faults.add(where, *own.problems)
+        self.early += own.early
         texts: dict[str, Json] = {
             name: given[name] for name in _SCANNED if isinstance(given.get(name), str)
         }
@@ -161,9 +175,11 @@ class Checker:
 class _Fields:
     """One pass over fields that only files have."""
 
-    def __init__(self, given: Mapping[str, Json], rules: EntryRules) -> None:
+    def __init__(self, given: Mapping[str, Json], rules: EntryRules, now: datetime | None) -> None:
         self._given = given
         self._rules = rules
+        self._now = now
+        self.early = 0
         self.values: dict[str, Json] = {}
         self.problems: list[Problem] = []
 
@@ -224,7 +240,7 @@ class _Fields:
             self._refuse(name, f"must be one of {', '.join(allowed)}")
 
     def moment(self, name: str, *, is_required: bool) -> None:
-        """Check a time; without a zone it is UTC."""
+        """Check a time; without a zone it is UTC, one that is far to come is now."""
         value = self._given.get(name)
         self.values[name] = None
         if value is None:
@@ -235,6 +251,9 @@ class _Fields:
             moment = datetime.fromisoformat(value if isinstance(value, str) else "")
             if moment.tzinfo is None:
                 moment = moment.replace(tzinfo=UTC)
+            if self._now is not None and moment > self._now + _CLOCKS_DIFFER:
+                self.early += 1
+                moment = self._now
             self.values[name] = moment_text(moment)
         except (ValueError, OverflowError):
             self._refuse(name, "must be an ISO time such as 2026-03-08T09:05:07.000Z")

@@ -86,9 +86,14 @@ def import_project(
                 rules,
                 paths=paths,
                 allow_secret=options.allow_secret,
+                now=memory.work.now(),
                 advance=meter.phase(0, 50, "checking the file"),
             )
             _note_secrets(record, loaded, options)
+            if loaded.early:
+                record.warn(
+                    f"Times of the file that are still to come ({loaded.early}) count as now."
+                )
             if paths.moved:
                 record.warn(
                     f"The source files of some entries ({paths.moved}) lie outside the project and "
@@ -219,7 +224,7 @@ class _Import:
     def _keep_metadata(self, tx: MemoryTransaction, place: Place) -> None:
         """Take what the file says of its project, where that is this one.
 
-        Its name only where nobody knows a better one than the id.
+        Its name only where nobody knows a better one than the id, its beginning if earlier.
         """
         stored, told = tx.find_project(), self._loaded
         if stored is None or told.origin not in {None, place.id}:
@@ -229,6 +234,8 @@ class _Import:
             project = replace(project, metadata=told.metadata)
         if told.display_name is not None and stored.display_name in {None, place.id}:
             project = replace(project, display_name=told.display_name)
+        if told.created_at is not None and told.created_at < stored.created_at:
+            project = replace(project, created_at=told.created_at)
         if project != stored:
             tx.put_project(project)
 

@@ -1,6 +1,7 @@
 """Reads a file into the temporary database and checks all that the file alone can tell."""
 
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -28,12 +29,19 @@ _ROOM: Final = 4 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What a file says of its project, and how much of it looks like credentials."""
+    """What a file says of its project, and what is odd about it.
+
+    Attributes:
+        secrets: How many of its texts look like credentials.
+        early: How many of its times are far to come; they were taken as now.
+    """
 
     origin: str | None
     display_name: str | None
+    created_at: str | None
     metadata: Json
     secrets: int
+    early: int
 
 
 def load_file(
@@ -44,6 +52,7 @@ def load_file(
     *,
     paths: SourcePaths,
     allow_secret: bool,
+    now: datetime,
     advance: Callable[[float], None],
 ) -> Loaded:
     """Take all of a file into `scratch`.
@@ -55,6 +64,7 @@ def load_file(
         rules: Of the project that imports.
         paths: Judges what entries name as their source.
         allow_secret: Only count what looks like a credential.
+        now: The time of the import.
         advance: Told now and then which share is read; may raise to stop.
 
     Raises:
@@ -62,7 +72,7 @@ def load_file(
         LimitExceededError, SecretDetectedError: Likewise.
     """
     faults = FileFaults(allow_secret=allow_secret)
-    loader = _Loader(scratch, Checker(rules, faults, paths), faults)
+    loader = _Loader(scratch, Checker(rules, faults, paths, now), faults)
     for number, record in enumerate(read_records(path, file, max_chars(rules.limits))):
         if number % _STEP == 0:
             advance(record.share)
@@ -113,13 +123,19 @@ class _Loader:
         if not self._faults.count:
             self._settle_supersedes()
         self._faults.raise_any()
-        origin, name = self._project.get("id"), self._project.get("display_name")
         return Loaded(
-            origin=origin if isinstance(origin, str) else None,
-            display_name=name if isinstance(name, str) else None,
+            origin=self._told("id"),
+            display_name=self._told("display_name"),
+            created_at=self._told("created_at"),
             metadata=self._project.get("metadata"),
             secrets=self._faults.secrets,
+            early=self._check.early,
         )
+
+    def _told(self, name: str) -> str | None:
+        """Return what the file says of its project."""
+        value = self._project.get(name)
+        return value if isinstance(value, str) else None
 
     def _take_head(self, value: Json, where: str) -> None:
         if not isinstance(value, dict):
