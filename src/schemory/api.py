@@ -101,10 +101,10 @@ def open_store(
     text = str(path_or_url)
     is_place = text == MEMORY or "://" in text
     is_file = text.lower().endswith(_GRAPH_FILE_ENDINGS)
-    location = text if is_place else Path(text).expanduser().absolute()
-    place = location if is_file or is_place else str(location)
+    place = text if is_place else str(Path(text).expanduser().absolute())
     ids = ids or make_ids(clock)
-    store = open_place(place, space=space, now=clock, ids=ids)
+    is_graph_file = is_file and not is_place
+    store = open_place(place, is_graph_file=is_graph_file, space=space, now=clock, ids=ids)
     return OpenStore(store, catalog, space, now=clock, ids=ids)
 
 

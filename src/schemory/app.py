@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
-from pathlib import Path
 from types import TracebackType
 
 from schemory.config import Settings, mask_url
@@ -277,7 +276,7 @@ def open_app(
     ids = ids or make_ids(now)
     opened: GraphStore | OpenFile
     if settings.graph_file is not None:
-        opened = open_place(settings.graph_file, space=settings.space, now=now, ids=ids)
+        opened = _open_graph_file(settings.graph_file, space=settings.space, now=now, ids=ids)
     else:
         opened = _open_file(settings.database, now=now)
     return App(settings, opened, catalog, now=now, ids=ids, on_internal_error=on_internal_error)
@@ -317,19 +316,27 @@ def open_catalog(settings: Settings) -> SchemaCatalog:
     return SchemaCatalog([*folders, *(PackSource(name) for name in settings.packs)])
 
 
-def open_place(location: str | Path, *, space: str, now: Clock, ids: IdMaker) -> GraphStore:
-    """Open a database (text) or a graph file (path), which is the one space `space`.
+def open_place(
+    location: str, *, is_graph_file: bool, space: str, now: Clock, ids: IdMaker
+) -> GraphStore:
+    """Open a database, or a graph file, which is the one space `space`.
 
     Raises:
         StoreError: It cannot be used. UnsupportedError: Not by this version.
     """
-    if isinstance(location, Path):
-        from schemory.storage.jsonl import JsonlStore  # noqa: PLC0415 (only for graph files)
-        from schemory.storage.sqlite.store import SqliteStore  # noqa: PLC0415 (help needs none)
-
-        inner = SqliteStore.open(MEMORY, now=now, ids=ids)
-        return JsonlStore.open(location, inner=inner, now=now, space=space)
+    if is_graph_file:
+        return _open_graph_file(location, space=space, now=now, ids=ids)
     return _open_database(location, now=now, ids=ids)
+
+
+def _open_graph_file(location: str, *, space: str, now: Clock, ids: IdMaker) -> GraphStore:
+    from pathlib import Path  # noqa: PLC0415 (only for graph files)
+
+    from schemory.storage.jsonl import JsonlStore  # noqa: PLC0415 (only for graph files)
+    from schemory.storage.sqlite.store import SqliteStore  # noqa: PLC0415 (help needs none)
+
+    inner = SqliteStore.open(MEMORY, now=now, ids=ids)
+    return JsonlStore.open(Path(location), inner=inner, now=now, space=space)
 
 
 def _open_database(location: str, *, now: Clock, ids: IdMaker) -> SqliteStore:
@@ -391,12 +398,16 @@ def open_keeper(settings: Settings, *, now: Clock = system_clock) -> Keeper:
     """
     if settings.graph_file is None:
         return _database_keeper(settings, now=now)
+    from pathlib import Path  # noqa: PLC0415 (only for graph files)
+
     from schemory.storage.jsonl.keeper import JsonlKeeper  # noqa: PLC0415 (only for graph files)
 
-    return JsonlKeeper(settings.graph_file, now=now)
+    return JsonlKeeper(Path(settings.graph_file), now=now)
 
 
 def _database_keeper(settings: Settings, *, now: Clock) -> SqliteKeeper:
+    from pathlib import Path  # noqa: PLC0415 (help needs none)
+
     from schemory.storage.sqlite.keeper import SqliteKeeper  # noqa: PLC0415 (help needs none)
 
     location = settings.database
@@ -423,8 +434,10 @@ def find_patients(settings: Settings, *, now: Clock = system_clock) -> tuple[Pat
     ids = make_ids(now)
 
     def read_file(progress: Progress) -> Iterator[Finding]:
-        place = settings.graph_file or settings.database
-        with closing(open_place(place, space=settings.space, now=now, ids=ids)) as store:
+        place, is_graph_file = settings.graph_file or settings.database, bool(settings.graph_file)
+        with closing(
+            open_place(place, is_graph_file=is_graph_file, space=settings.space, now=now, ids=ids)
+        ) as store:
             yield from find_in_graph(store, progress)
 
     def read_database(progress: Progress) -> Iterator[Finding]:

@@ -45,7 +45,7 @@ def test_without_any_word_the_defaults_hold(home: Path) -> None:
     assert settings.graph_file is None
     assert settings.store_source == "default"
     assert (settings.space, settings.space_source) == ("default", "default")
-    assert settings.schema_folders == (home / ".mcp-servers" / "memory" / "schemas",)
+    assert settings.schema_folders == (str(home / ".mcp-servers" / "memory" / "schemas"),)
     assert not settings.schemas_named
     assert settings.packs == ()
     assert settings.toolsets == ("graph", "memory")
@@ -72,7 +72,7 @@ def test_a_named_config_file_replaces_the_one_beside_the_database(home: Path) ->
     other = write_config(home.parent / "elsewhere", {"MEMORY_TOOLS": "compact"})
     settings = load(home, {}, {"MEMORY_CONFIG": str(other)})
     assert settings.tools == "compact"
-    assert settings.config_file == other
+    assert settings.config_file == str(other)
 
 
 @pytest.mark.covers("config.file")
@@ -112,10 +112,13 @@ def test_the_store_is_chosen_by_flag_then_file_then_file_path_then_database(home
     assert (by_flag.graph_file, by_flag.database) == (None, str(cwd / "d.sqlite"))
     assert by_flag.store_source == "--db"
     by_file_flag = load(home, {"MEMORY_FILE": "e.jsonl"}, environ)
-    assert (by_file_flag.graph_file, by_file_flag.store_source) == (cwd / "e.jsonl", "--graph-file")
-    assert load(home, {}, environ).graph_file == cwd / "a.jsonl"
+    assert (by_file_flag.graph_file, by_file_flag.store_source) == (
+        str(cwd / "e.jsonl"),
+        "--graph-file",
+    )
+    assert load(home, {}, environ).graph_file == str(cwd / "a.jsonl")
     del environ["MEMORY_FILE"]
-    assert load(home, {}, environ).graph_file == cwd / "b.jsonl"
+    assert load(home, {}, environ).graph_file == str(cwd / "b.jsonl")
     del environ["MEMORY_FILE_PATH"]
     last = load(home, {}, environ)
     assert (last.graph_file, last.database) == (None, str(cwd / "c.sqlite"))
@@ -132,7 +135,7 @@ def test_two_store_flags_at_once_are_refused(home: Path) -> None:
 def test_relative_paths_start_at_the_working_folder_and_a_tilde_is_home(home: Path) -> None:
     assert load(home, {}, {"MEMORY_DB_PATH": "x/../y.db"}).database == str(home.parent / "y.db")
     assert load(home, {}, {"MEMORY_DB_PATH": "~/y.db"}).database == str(home / "y.db")
-    assert load(home, {}, {"MEMORY_FILE": "~/g.jsonl"}).graph_file == home / "g.jsonl"
+    assert load(home, {}, {"MEMORY_FILE": "~/g.jsonl"}).graph_file == str(home / "g.jsonl")
 
 
 @pytest.mark.covers("config.bad_value")
@@ -234,7 +237,7 @@ def test_every_serve_flag_has_an_environment_twin(home: Path) -> None:
     )
     assert settings.toolsets == ("graph", "graph_query", "admin")
     assert settings.packs == ("rpg", "software")
-    assert settings.schema_folders == (home / "s",)
+    assert settings.schema_folders == (str(home / "s"),)
     assert (settings.space, settings.space_source) == ("acme", "MEMORY_PROJECT_ID")
     assert settings.tools == "auto"
     assert settings.strict_types
@@ -247,7 +250,7 @@ def test_every_serve_flag_has_an_environment_twin(home: Path) -> None:
 def test_a_named_schema_folder_replaces_the_users_own(home: Path) -> None:
     (home / "other").mkdir()
     settings = load(home, {"MEMORY_SCHEMAS": (str(home / "other"),)})
-    assert settings.schema_folders == (home / "other",)
+    assert settings.schema_folders == (str(home / "other"),)
     assert settings.schemas_named
 
 
@@ -262,9 +265,9 @@ def test_several_folders_in_one_text_are_split_and_flags_are_not(home: Path) -> 
     for name in ("a", "b", f"c{os.pathsep}d"):
         (home.parent / name).mkdir()
     settings = load(home, {}, {"MEMORY_SCHEMAS": f"a{os.pathsep}b"})
-    assert [folder.name for folder in settings.schema_folders] == ["a", "b"]
+    assert [Path(folder).name for folder in settings.schema_folders] == ["a", "b"]
     odd = load(home, {"MEMORY_SCHEMAS": (f"c{os.pathsep}d",)})
-    assert [folder.name for folder in odd.schema_folders] == [f"c{os.pathsep}d"]
+    assert [Path(folder).name for folder in odd.schema_folders] == [f"c{os.pathsep}d"]
 
 
 def test_an_empty_value_counts_as_not_set(home: Path) -> None:

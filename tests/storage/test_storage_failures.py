@@ -310,11 +310,11 @@ def test_a_network_file_system_is_recognised(path: str, mounts: str, kind: str |
 @pytest.mark.covers("storage.netfs")
 def test_a_network_file_system_is_refused_with_a_reason_and_a_way_out() -> None:
     with pytest.raises(StoreError) as caught:
-        refuse_network_path(Path("/home/me/memory.db"), "srv:/h /home nfs4 rw 0 0")
+        refuse_network_path("/home/me/memory.db", "srv:/h /home nfs4 rw 0 0")
     assert "(nfs4)" in caught.value.message
     assert "/home/me/memory.db" in caught.value.message
     assert ["--db" in caught.value.suggestions[0], len(caught.value.suggestions)] == [True, 2]
-    refuse_network_path(Path("/home/me/memory.db"), "/dev/sda1 / ext4 rw 0 0")
+    refuse_network_path("/home/me/memory.db", "/dev/sda1 / ext4 rw 0 0")
 
 
 def test_relative_paths_start_at_the_current_folder(

@@ -83,7 +83,7 @@ def _look_at_clients(settings: Settings) -> "tuple[Finding, ...]":
     path = machine.environ.get("PATH")
     return find_dead_entries(
         machine,
-        project=str(settings.working_folder),
+        project=settings.working_folder,
         which=lambda name: shutil.which(name, path=path),
     )
 

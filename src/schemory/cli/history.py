@@ -50,7 +50,7 @@ def _run_undo(request: Request) -> int:
             )
         space = app.graph.space
         if settings.project is None and not request.args.graph:
-            space = _space_of(app, number, str(settings.working_folder))
+            space = _space_of(app, number, settings.working_folder)
         with app.store.transaction(space, context) as work:
             undone = work.undo(number)
             own_number = work.seq

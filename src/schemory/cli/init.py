@@ -45,7 +45,7 @@ def _run(request: Request) -> int:
             suggestions=["Give the folder without --schemas: schemory init FOLDER --pack rpg"],
         )
     folder = Path(args.folder).expanduser().absolute() if args.folder else None
-    target = folder or settings.schema_folders[0]
+    target = folder or Path(settings.schema_folders[0])
     clients = _clients(args.client)
     make_private_folder(target)
     copies = [copy_pack(name, target, overwrite=args.force) for name in settings.packs]

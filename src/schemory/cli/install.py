@@ -223,7 +223,7 @@ def serve_arguments(settings: Settings, given: Mapping[str, Raw]) -> list[str]:
     """Return the arguments of `serve` for what the command line said, paths absolute."""
     words: list[str] = []
     if settings.graph_file is not None:
-        words += ["--graph-file", str(settings.graph_file)]
+        words += ["--graph-file", settings.graph_file]
     elif settings.store_source == "--db":
         words += ["--db", settings.database]
     if "MEMORY_PROJECT" in given:
@@ -231,7 +231,7 @@ def serve_arguments(settings: Settings, given: Mapping[str, Raw]) -> list[str]:
         words += ["--project", folder or settings.space]
     if settings.schemas_named:
         for schemas in settings.schema_folders:
-            words += ["--schemas", str(schemas)]
+            words += ["--schemas", schemas]
     rest = [each for each in COMMON_OPTIONS if each.setting in {"MEMORY_PACKS", "MEMORY_DEBUG"}]
     for option in (*rest, *HANDED_ON):
         for value in _values(given.get(option.setting, ())):

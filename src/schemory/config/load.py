@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
 from schemory.config.keys import (
     CONFIG_FILE_NAME,
@@ -22,9 +21,12 @@ from schemory.config.keys import (
 from schemory.config.references import find_unfilled
 from schemory.config.settings import DEFAULT_SPACE, Raw, Settings, mask_url
 from schemory.errors import ConfigError, Problem, SchemoryError
-from schemory.hints import cast
+from schemory.hints import TYPE_CHECKING, cast
 from schemory.model.frozen import dataclass, field, replace
 from schemory.model.project import GIT_PREFIX, PATH_PREFIX, ProjectIdentity
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _PREFIX = "MEMORY_"
 _STORE_KEYS = ("MEMORY_FILE", "MEMORY_FILE_PATH", "MEMORY_DB_PATH")
@@ -68,8 +70,8 @@ class _Found:
 @dataclass(slots=True)
 class _Loader:
     layers: tuple[_Layer, ...]
-    cwd: Path
-    home: Path
+    cwd: str
+    home: str
     findings: _Findings
 
     def find(self, *names: str) -> tuple[str, _Found] | None:
@@ -100,22 +102,31 @@ class _Loader:
         values = self.parsed(key)
         return values[-1] if values else key.parse(key.default)
 
-    def path(self, text: str, source: str) -> Path:
+    def path(self, text: str, source: str) -> str:
         """Return `text` as an absolute path: `~` is the home folder, the rest relative to cwd."""
         if "\0" in text:
             self.findings.add(source, f"{source} holds a NUL character; allowed: a path")
             return self.cwd
         if text == "~" or text.startswith(("~/", "~" + os.sep)):
-            return self.home / text[2:]
-        return Path(os.path.abspath(self.cwd / text))  # noqa: PTH100 (resolve() would follow links)
+            return _joined(self.home, text[2:])
+        return _joined(self.cwd, text)
+
+    def own(self, *names: str) -> str:
+        """Return the path of something in the folder that the product has in the home folder."""
+        return os.path.join(self.home, *HOME_FOLDER.split("/"), *names)
+
+
+def _joined(folder: str, text: str) -> str:
+    """Return a path as seen from `folder`, absolute; symbolic links are not followed."""
+    return os.path.abspath(os.path.join(folder, text))
 
 
 def load_settings(
     overrides: Mapping[str, Raw],
     *,
     environ: Mapping[str, str] | None = None,
-    cwd: Path | None = None,
-    home: Path | None = None,
+    cwd: os.PathLike[str] | None = None,
+    home: os.PathLike[str] | None = None,
 ) -> Settings:
     """Return the settings of this run.
 
@@ -135,8 +146,8 @@ def load_settings(
         findings.add(name, told)
     loader = _Loader(
         layers=(_Layer("flag", overrides), _Layer("environment", own)),
-        cwd=cwd or Path.cwd(),
-        home=home or _home(environment),
+        cwd=os.fspath(cwd) if cwd else os.getcwd(),
+        home=os.fspath(home) if home else _home(environment),
         findings=findings,
     )
     config_file = _config_file(loader)
@@ -161,29 +172,31 @@ def process_environment() -> Mapping[str, str]:
 
 def home_folder(environ: Mapping[str, str] | None = None) -> Path:
     """Return the user's home folder; `environ` None = the real environment."""
-    return _home(os.environ if environ is None else environ)
+    from pathlib import Path  # noqa: PLC0415 (a start does without)
+
+    return Path(_home(os.environ if environ is None else environ))
 
 
-def _home(environment: Mapping[str, str]) -> Path:
+def _home(environment: Mapping[str, str]) -> str:
     """Return the user's home folder; HOME counts only where it is an absolute path.
 
     An empty HOME would otherwise put the store into the root of the file system, a relative one
     wherever the process happens to run.
     """
     stated = environment.get("HOME")
-    if os.name != "posix" or not stated or not Path(stated).is_absolute():
+    if os.name != "posix" or not stated or not os.path.isabs(stated):
         return _home_of_user()
-    return Path(stated)
+    return stated
 
 
-def _home_of_user() -> Path:
+def _home_of_user() -> str:
     """Return the home folder that the system knows for this user."""
     if os.name != "posix":
-        return Path.home()
+        return os.path.expanduser("~")
     import pwd  # noqa: PLC0415 (where HOME is set, nothing of this is needed)
 
     try:
-        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+        return pwd.getpwuid(os.getuid()).pw_dir
     except KeyError:
         fault = "the user has no home folder: HOME is not set to an absolute path"
         problem = Problem(code=ConfigError.code, path="HOME", message=fault)
@@ -222,7 +235,7 @@ def _split(raw: Raw, separator: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part for part in parts if part))
 
 
-def _config_file(loader: _Loader) -> Path | None:
+def _config_file(loader: _Loader) -> str | None:
     found = loader.find("MEMORY_CONFIG")
     if found is not None:
         return loader.path(str(found[1].raw), found[1].source)
@@ -230,18 +243,18 @@ def _config_file(loader: _Loader) -> Path | None:
     if database is not None and str(database[1].raw).startswith((*_URL_SCHEMES, ":memory:")):
         return None
     folder = (
-        loader.home / HOME_FOLDER
+        loader.own()
         if database is None
-        else loader.path(str(database[1].raw), database[1].source).parent
+        else os.path.dirname(loader.path(str(database[1].raw), database[1].source))
     )
-    beside = folder / CONFIG_FILE_NAME
-    return beside if beside.is_file() else None
+    beside = os.path.join(folder, CONFIG_FILE_NAME)
+    return beside if os.path.isfile(beside) else None
 
 
-def _read_config(file: Path, findings: _Findings) -> _Layer:
-    title = str(file)
+def _read_config(title: str, findings: _Findings) -> _Layer:
     try:
-        data: object = json.loads(file.read_text(encoding="utf-8-sig"))
+        with open(title, encoding="utf-8-sig") as file:
+            data: object = json.load(file)
     except OSError as fault:
         findings.add(title, f"The config file {title} cannot be read: {fault.strerror}")
         return _Layer(title, {})
@@ -288,7 +301,7 @@ def _warn_unknown(loader: _Loader) -> None:
             loader.findings.warnings.append(f"{name} ({layer.title}) is no setting{hint}")
 
 
-def _assemble(loader: _Loader, config_file: Path | None) -> Settings:
+def _assemble(loader: _Loader, config_file: str | None) -> Settings:
     database, graph_file, store_source = _store(loader)
     project, space_source = _project(loader)
     toolsets = tuple(str(name) for name in loader.parsed(KEY_BY_NAME["MEMORY_TOOLSET"]))
@@ -380,10 +393,10 @@ def _vector_backend(loader: _Loader, text: str) -> str:
 def _roots(loader: _Loader) -> tuple[str, ...]:
     found = loader.find(_ROOTS)
     source = found[1].source if found else "default"
-    return tuple(str(loader.path(str(root), source)) for root in loader.parsed(KEY_BY_NAME[_ROOTS]))
+    return tuple(loader.path(str(root), source) for root in loader.parsed(KEY_BY_NAME[_ROOTS]))
 
 
-def _audit_file(loader: _Loader, database: str) -> Path | None:
+def _audit_file(loader: _Loader, database: str) -> str | None:
     """Return the file that audit rows are appended to; `1` names one beside the database."""
     found = loader.find(_AUDIT_FILE)
     if found is None:
@@ -394,8 +407,8 @@ def _audit_file(loader: _Loader, database: str) -> Path | None:
     except ValueError:
         return loader.path(text, source)
     is_place = database == ":memory:" or database.startswith(_URL_SCHEMES)
-    folder = loader.home / HOME_FOLDER if is_place else Path(database).parent
-    return folder / "audit" / "memory-write-log.jsonl" if is_on else None
+    folder = loader.own() if is_place else os.path.dirname(database)
+    return os.path.join(folder, "audit", "memory-write-log.jsonl") if is_on else None
 
 
 def _packs(loader: _Loader) -> tuple[str, ...]:
@@ -415,14 +428,14 @@ def _packs(loader: _Loader) -> tuple[str, ...]:
     return tuple(name for name in names if name in known)
 
 
-def _store(loader: _Loader) -> tuple[str, Path | None, str]:
+def _store(loader: _Loader) -> tuple[str, str | None, str]:
     """Return the database, the graph file if that is the store, and what chose."""
     flags = loader.layers[0].values
     if flags.get("MEMORY_FILE") and flags.get("MEMORY_DB_PATH"):
         loader.findings.add("--db", "--db and --graph-file exclude each other; give one of them")
     chosen = loader.find(*_STORE_KEYS)
     named = loader.find("MEMORY_DB_PATH")
-    default = str(loader.home / HOME_FOLDER / "memory.sqlite")
+    default = loader.own("memory.sqlite")
     database = _database(str(named[1].raw), named[1].source, loader) if named else default
     if chosen is None:
         return database, None, "default"
@@ -441,7 +454,7 @@ def _database(text: str, source: str, loader: _Loader) -> str:
             source, f"{source} is {shown!r}; allowed: a path, or a postgresql:// URL"
         )
         return text
-    return str(loader.path(text, source))
+    return loader.path(text, source)
 
 
 def _project(loader: _Loader) -> tuple[ProjectIdentity | None, str]:
@@ -459,7 +472,7 @@ def _project(loader: _Loader) -> tuple[ProjectIdentity | None, str]:
     name, value = found
     text = str(value.raw)
     is_path = name == "MEMORY_PROJECT" and _is_path(text, loader)
-    path = str(loader.path(text, value.source)) if is_path else None
+    path = loader.path(text, value.source) if is_path else None
     rules = ProjectRules(
         allowed_roots=real_roots(_roots(loader)),
         max_id_chars=cast("int", loader.value("MEMORY_MAX_PROJECT_ID_CHARS")),
@@ -480,19 +493,19 @@ def _is_path(text: str, loader: _Loader) -> bool:
     if text.startswith((GIT_PREFIX, PATH_PREFIX)):
         return False
     looks_so = text in {".", "..", "~"} or "/" in text or os.sep in text
-    return looks_so or loader.path(text, "").is_dir()
+    return looks_so or os.path.isdir(loader.path(text, ""))
 
 
-def _schema_folders(loader: _Loader) -> tuple[Path, ...]:
+def _schema_folders(loader: _Loader) -> tuple[str, ...]:
     found = loader.find("MEMORY_SCHEMAS")
     if found is None:
-        return (loader.home / HOME_FOLDER / "schemas",)
+        return (loader.own("schemas"),)
     _, value = found
     texts = _split(value.raw, KEY_BY_NAME["MEMORY_SCHEMAS"].separator)
     folders = tuple(loader.path(text, value.source) for text in texts)
     for folder in folders:
-        if not folder.is_dir():
+        if not os.path.isdir(folder):
             loader.findings.add(
-                value.source, f"{value.source} names {str(folder)!r}, which is no folder"
+                value.source, f"{value.source} names {folder!r}, which is no folder"
             )
     return folders

@@ -18,12 +18,13 @@ from schemory.memory.settings import Limits, MemorySettings
 def memory_settings(settings: Settings) -> MemorySettings:
     """Return what holds for every call of the memory in this run."""
     values = settings.memory
-    env = read_project_env(settings.working_folder, whose="the server folder's")
+    env = read_project_env(Path(settings.working_folder), whose="the server folder's")
     scope = str(values["MEMORY_SCOPE_DEFAULT"])
+    audit_file = cast("str | None", values["MEMORY_AUDIT_JSONL"])
     return MemorySettings(
         limits=Limits.of(values),
         audit=bool(values["MEMORY_AUDIT_LOG"]),
-        audit_file=cast("Path | None", values["MEMORY_AUDIT_JSONL"]),
+        audit_file=Path(audit_file) if audit_file else None,
         allowed_roots=tuple(cast("Sequence[str]", values["MEMORY_ALLOWED_ROOTS"])),
         server_project=settings.project,
         scope_default=scope or None,

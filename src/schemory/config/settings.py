@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 
 from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass
@@ -42,7 +41,7 @@ def mask_url(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What one run works with.
+    """What one run works with; paths are absolute texts, since a start loads no `pathlib`.
 
     Attributes:
         database: Absolute path of the SQLite file, `:memory:`, or a `postgresql://` URL.
@@ -63,12 +62,12 @@ class Settings:
     """
 
     database: str
-    graph_file: Path | None
+    graph_file: str | None
     store_source: str
     space: str
     space_source: str
     project: ProjectIdentity | None
-    schema_folders: tuple[Path, ...]
+    schema_folders: tuple[str, ...]
     schemas_named: bool
     packs: tuple[str, ...]
     strict_types: bool
@@ -81,11 +80,11 @@ class Settings:
     use_sdk: bool
     memory: Mapping[str, object]
     http: Mapping[str, object]
-    working_folder: Path
-    config_file: Path | None
+    working_folder: str
+    config_file: str | None
     warnings: tuple[str, ...]
 
     @property
     def store_location(self) -> str:
         """The absolute path of the store (or its URL without the password) for people."""
-        return str(self.graph_file) if self.graph_file else mask_url(self.database)
+        return self.graph_file or mask_url(self.database)

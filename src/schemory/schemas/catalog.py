@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 
 from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass, field
@@ -13,6 +13,7 @@ from schemory.model.jsonvalue import Json
 from schemory.schemas.report import FileFault, FolderReport, clash
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import TypeAlias
 
     from schemory.model.schema import NodeSchema
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 class FolderSource:
     """A folder of schema files; while an optional one is missing, nothing is at fault."""
 
-    path: Path
+    path: str | os.PathLike[str]
     is_optional: bool = False
 
 
@@ -86,7 +87,9 @@ class SchemaCatalog:
     @property
     def folders(self) -> tuple[Path, ...]:
         """The folders among the sources, in order; the first takes what `define` writes."""
-        return tuple(s.path for s in self._sources if isinstance(s, FolderSource))
+        from pathlib import Path  # noqa: PLC0415 (a start does without)
+
+        return tuple(Path(s.path) for s in self._sources if isinstance(s, FolderSource))
 
     def get(self, node_type: str) -> NodeSchema | None:
         """Return the schema of a type, or None."""
@@ -182,10 +185,11 @@ def _distinct(sources: Iterable[Source]) -> tuple[Source, ...]:
     if len(given) < 2:  # noqa: PLR2004 (nothing can be there twice)
         return given
     kept: list[Source] = []
-    seen: set[Path | str] = set()
+    seen: set[tuple[type[Source], str]] = set()
     for source in given:
         if not isinstance(source, FixedSource):
-            key = source.name if isinstance(source, PackSource) else source.path.resolve()
+            name = source.name if isinstance(source, PackSource) else os.path.realpath(source.path)
+            key = (type(source), name)
             if key in seen:
                 continue
             seen.add(key)
@@ -196,13 +200,15 @@ def _distinct(sources: Iterable[Source]) -> tuple[Source, ...]:
 def _report(source: Source) -> FolderReport:
     if isinstance(source, FixedSource):
         return FolderReport(schemas=source.schemas)
-    if isinstance(source, FolderSource) and source.is_optional and not source.path.exists():
+    if isinstance(source, FolderSource) and source.is_optional and not os.path.exists(source.path):
         return FolderReport()
+    from pathlib import Path  # noqa: PLC0415 (a start does without)
+
     from schemory.schemas import load  # noqa: PLC0415 (only where there are files to read)
 
     if isinstance(source, PackSource):
         return load.load_pack(source.name)
-    return load.load_folder(source.path)
+    return load.load_folder(Path(source.path))
 
 
 def _read(sources: Iterable[Source], *, version: int) -> _Snapshot:

@@ -127,12 +127,14 @@ def _watch(app: App, stop: threading.Event) -> None:
     if stop.wait(_SETTLE_SECONDS):
         return
     prepare_log()
+    from pathlib import Path  # noqa: PLC0415 (in the thread: nobody waits for it)
+
     from schemory.schemas.watch import watch  # noqa: PLC0415 (in the thread: nobody waits for it)
 
     # The watching library brings an event loop along, which the fast adapter does without.
     watch(
         app.catalog,
-        app.settings.schema_folders,
+        [Path(folder) for folder in app.settings.schema_folders],
         stop,
         settle_seconds=0,
         is_polling=not app.settings.use_sdk,

@@ -191,7 +191,7 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def file_error(error: OSError, path: Path) -> StoreError:
+def file_error(error: OSError, path: str | Path) -> StoreError:
     """Return what a failed file operation means, with a next step."""
     if error.errno in _FULL:
         return StoreFullError(

@@ -9,10 +9,8 @@ import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from pathlib import Path
 
 from schemory.errors import StoreBusyError
-from schemory.storage.files import file_error
 
 if sys.platform == "win32":
     import msvcrt
@@ -34,7 +32,7 @@ class WriteQueue:
             store has a lock of its own, and the write itself tells what is wrong with the folder.
     """
 
-    def __init__(self, path: Path | None, location: str, *, needs_file: bool) -> None:
+    def __init__(self, path: str | None, location: str, *, needs_file: bool) -> None:
         self._path = path
         self._location = location
         self._needs_file = needs_file
@@ -105,10 +103,12 @@ class WriteQueue:
             return None
         try:
             if self._needs_file:
-                self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                os.makedirs(os.path.dirname(self._path) or ".", mode=0o700, exist_ok=True)
             return os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             if self._needs_file:
+                from schemory.storage.files import file_error  # noqa: PLC0415 (as rarely)
+
                 raise file_error(error, self._path) from error
             return None
 
@@ -147,9 +147,10 @@ def _sign(descriptor: int) -> None:
         os.write(descriptor, mine)
 
 
-def _holder_of(lock_file: Path | None) -> int | None:
+def _holder_of(lock_file: str | None) -> int | None:
     try:
-        text = lock_file.read_bytes().decode("ascii", "ignore").strip() if lock_file else ""
+        with open(lock_file or os.devnull, encoding="ascii", errors="ignore") as file:
+            text = file.read().strip()
     except OSError:
         return None  # nobody to name; that the store is busy is known
     return int(text) if text.isdigit() else None

@@ -54,7 +54,7 @@ class Shelf:
         return here if here in ids else next(iter(ids), "")
 
     def _project_here(self, memory: ProjectMemory) -> str:
-        folder = str(self.app.settings.working_folder)
+        folder = self.app.settings.working_folder
         try:
             found = memory.status(ProjectRef(project_path=folder)).project
         except (InvalidParamError, PathNotAllowedError):

@@ -63,7 +63,7 @@ class JsonlKeeper:
         self._path = path.resolve()
         self._now = now
         self._lock_file = self._path.with_name(self._path.name + ".lock")
-        self._queue = WriteQueue(self._lock_file, str(self._path), needs_file=True)
+        self._queue = WriteQueue(str(self._lock_file), str(self._path), needs_file=True)
 
     @property
     def location(self) -> str:

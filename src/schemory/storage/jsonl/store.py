@@ -54,7 +54,7 @@ class JsonlStore:
         self._file = GraphFile(path)
         self._timeout_seconds = timeout_seconds
         lock_file = path.with_name(path.name + ".lock")
-        self._queue = WriteQueue(lock_file, str(path), needs_file=True)
+        self._queue = WriteQueue(str(lock_file), str(path), needs_file=True)
         self._depth = _Depth()
         self._missing: frozenset[str] = frozenset()
         self._foreign_at: str | None = None

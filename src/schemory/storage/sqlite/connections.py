@@ -4,7 +4,6 @@ import os
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
-from pathlib import Path
 
 import apsw
 
@@ -28,7 +27,7 @@ class Target:
         is_immutable: The folder cannot be written either, so not even a reader's lock can be taken.
     """
 
-    path: Path | None
+    path: str | None
     busy_timeout_seconds: float
     synchronous: str
     is_immutable: bool = False
@@ -36,7 +35,7 @@ class Target:
     @property
     def location(self) -> str:
         """What to call it in messages."""
-        return str(self.path) if self.path else ":memory:"
+        return self.path or ":memory:"
 
 
 def connect(target: Target, *, cache_kib: int) -> apsw.Connection:
@@ -69,31 +68,33 @@ def _open(target: Target) -> apsw.Connection:
     if target.path is None:
         return apsw.Connection(":memory:", statementcachesize=_STATEMENTS_KEPT)
     if target.is_immutable:
-        uri = f"{target.path.as_uri()}?immutable=1"
+        from pathlib import Path  # noqa: PLC0415 (a start does without)
+
+        uri = f"{Path(target.path).as_uri()}?immutable=1"
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         return apsw.Connection(uri, flags=flags, statementcachesize=_STATEMENTS_KEPT)
     # SQLite itself falls back to reading when the file may not be written.
     return apsw.Connection(
-        str(target.path), flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=_STATEMENTS_KEPT
+        target.path, flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=_STATEMENTS_KEPT
     )
 
 
 class FileIdentity:
     """Which file a path named when it was opened, to notice that it was removed or replaced."""
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: str | None) -> None:
         self._path = path
         self._seen = _identity(path) if path else None
 
     def check(self) -> None:
         """Raise a StoreError unless the path still names that file."""
         if self._path is not None and _identity(self._path) != self._seen:
-            raise moved_error(str(self._path))
+            raise moved_error(self._path)
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _identity(path: str) -> tuple[int, int] | None:
     try:
-        facts = os.stat(path)  # noqa: PTH116 (on the way of every call)
+        facts = os.stat(path)
     except OSError:
         return None
     return facts.st_dev, facts.st_ino

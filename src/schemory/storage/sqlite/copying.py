@@ -37,7 +37,7 @@ def open_source(path: Path, *, is_live: bool) -> apsw.Connection:
     Raises:
         StoreCorruptError: It is no store of ours, or a newer version's.
     """
-    refuse_foreign_file(path)
+    refuse_foreign_file(str(path))
     log = path.with_name(path.name + "-wal")
     is_still = not is_live and not (log.exists() and log.stat().st_size)
     flags = apsw.SQLITE_OPEN_READONLY if is_still else apsw.SQLITE_OPEN_READWRITE

@@ -76,7 +76,7 @@ class SqliteKeeper:
         self._owns_folder = owns_folder
         self._patience_seconds = _TIMEOUT_SECONDS
         self._lock_file = path.with_name(path.name + "-lock")
-        self._queue = WriteQueue(self._lock_file, str(path), needs_file=False)
+        self._queue = WriteQueue(str(self._lock_file), str(path), needs_file=False)
 
     @property
     def location(self) -> str:
@@ -93,7 +93,7 @@ class SqliteKeeper:
         findings: list[Finding] = []
         is_current = False
         try:
-            refuse_foreign_file(self._path)  # then nothing around it is ours to judge or to mend
+            refuse_foreign_file(self.location)  # then nothing around it is ours to judge or to mend
             findings += self._surroundings()
             facts["fileBytes"] = self._path.stat().st_size
             with self._connected() as db:
@@ -259,7 +259,7 @@ class SqliteKeeper:
         if any(file.exists() and target.samefile(file) for file in self._files()):
             raise _bad_target(f"{target} is the store itself")
         try:
-            refuse_foreign_file(target)
+            refuse_foreign_file(str(target))
         except StoreError:
             raise _bad_target(
                 f"{target} is there already and is no backup of a store; it was left untouched"
@@ -276,7 +276,7 @@ class SqliteKeeper:
             raise StoreError(f"There is no backup at {source}", suggestions=["Check the path."])
         if self._path.exists() and source.samefile(self._path):
             raise _bad_target(f"{source} is the store itself")
-        refuse_network_path(self._path)
+        refuse_network_path(self.location)
         aside = self._aside()
         with (
             closing(open_source(source, is_live=False)) as backup,
@@ -350,17 +350,17 @@ class SqliteKeeper:
 
     def _target(self) -> Target:
         return Target(
-            path=self._path,
+            path=self.location,
             busy_timeout_seconds=_TIMEOUT_SECONDS,
             synchronous="FULL",
-            is_immutable=needs_immutable(self._path),
+            is_immutable=needs_immutable(self.location),
         )
 
     @contextmanager
     def _connected(self) -> Generator[apsw.Connection]:
         """Lend a connection to the file as it is; refuses what is not ours or newer."""
-        refuse_network_path(self._path)
-        refuse_foreign_file(self._path)
+        refuse_network_path(self.location)
+        refuse_foreign_file(self.location)
         with (
             translated(self.location),
             closing(connect(self._target(), cache_kib=WRITER_CACHE_KIB)) as db,

@@ -4,9 +4,9 @@ Correctness rests on BEGIN IMMEDIATE alone. The queue is there because SQLite's 
 lets some writers wait far longer than others.
 """
 
+import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from schemory.storage.write_queue import jitter
 
@@ -32,11 +32,12 @@ def patience(timeout_seconds: float) -> Callable[[int], bool]:
     return wait
 
 
-def wal_writer(database: Path) -> int | None:
+def wal_writer(database: str) -> int | None:
     """Return the process that holds SQLite's own write lock, where the system tells (Linux)."""
     try:
-        inode = database.with_name(database.name + "-shm").stat().st_ino
-        table = Path("/proc/locks").read_text(encoding="ascii")
+        inode = os.stat(f"{database}-shm").st_ino
+        with open("/proc/locks", encoding="ascii") as locks:
+            table = locks.read()
     except OSError:
         return None
     return lock_owner(table, inode)

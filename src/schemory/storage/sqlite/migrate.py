@@ -1,18 +1,23 @@
 """Bring a database file to this version's schema; recognise what is not ours and leave it alone."""
 
+from __future__ import annotations
+
+import os
 import re
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from pathlib import Path
 
 import apsw
 
 from schemory.errors import StoreCorruptError, StoreError
+from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass
 from schemory.model.moment import Clock, moment_text
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 APPLICATION_ID = 0x5363686D  # "Schm"
-_FOLDER = Path(__file__).parent / "migrations"
 _FILE_NAME = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
 _DESTRUCTIVE = "-- destructive"
 LATEST = 3
@@ -60,12 +65,15 @@ class Migration:
     is_destructive: bool
 
 
-def load_migrations(folder: Path = _FOLDER) -> tuple[Migration, ...]:
-    """Return the migrations of a folder in order.
+def load_migrations(folder: Path | None = None) -> tuple[Migration, ...]:
+    """Return the migrations of a folder in order; None = those of this version.
 
     Raises:
         ValueError: Their numbers are not 1, 2, 3, … (a programming error).
     """
+    from pathlib import Path  # noqa: PLC0415 (a start mostly has nothing to migrate)
+
+    folder = folder or Path(__file__).parent / "migrations"
     found: list[Migration] = []
     for file in sorted(folder.glob("*.sql")):
         match = _FILE_NAME.fullmatch(file.name)
@@ -147,10 +155,11 @@ def _copy_before(db: apsw.Connection, location: str, version: int) -> None:
     """Keep the file as it is beside itself, because the next step cannot be taken back."""
     if location == ":memory:":
         return
-    copy = Path(f"{location}.before-v{version + 1}")
-    copy.unlink(missing_ok=True)
-    db.execute("VACUUM INTO ?", (str(copy),))
-    copy.chmod(0o600)
+    copy = f"{location}.before-v{version + 1}"
+    if os.path.lexists(copy):
+        os.unlink(copy)
+    db.execute("VACUUM INTO ?", (copy,))
+    os.chmod(copy, 0o600)
 
 
 def schema_parts() -> tuple[tuple[str, str, str], ...]:
@@ -194,19 +203,19 @@ def newer_error(location: str, version: int, latest: int) -> StoreCorruptError:
     )
 
 
-def refuse_foreign_file(path: Path) -> None:
+def refuse_foreign_file(path: str) -> None:
     """Refuse a file that is not a store of ours, without opening it for writing.
 
     Raises:
         StoreCorruptError: It is another program's; says which and what to do, where known.
         StoreError: It is a folder, a pipe or a device.
     """
-    if path.exists() and not path.is_file():  # reading a pipe would wait for a writer
+    if os.path.exists(path) and not os.path.isfile(path):  # reading a pipe would wait for a writer
         raise StoreError(
             f"The store cannot be opened (no regular file): {path}",
             suggestions=["Name a file with --db or MEMORY_DB_PATH."],
         )
-    with path.open("rb") as file:
+    with open(path, "rb") as file:
         header = file.read(100)
     if not header:
         return
@@ -223,18 +232,18 @@ def refuse_foreign_file(path: Path) -> None:
         raise _foreign_error(path)
 
 
-def _foreign_error(path: Path) -> StoreCorruptError:
+def _foreign_error(path: str) -> StoreCorruptError:
     if {"projects", "memory_entries", "schema_migrations"} <= _tables(path):
         import shlex  # noqa: PLC0415 (only for this refusal)
 
-        beside = shlex.quote(str(path.with_name("schemory.sqlite")))
+        beside = shlex.quote(os.path.join(os.path.dirname(path), "schemory.sqlite"))
         return StoreCorruptError(
             f"This is a database of the TypeScript memory-node server; it was left untouched: "
             f"{path}",
             suggestions=[
                 (
                     f"Move in, to a store beside it: `schemory import --db {beside} "
-                    f"--from memory-node {shlex.quote(str(path))}`."
+                    f"--from memory-node {shlex.quote(path)}`."
                 ),
                 f"Then name that store: --db {beside}, or MEMORY_DB_PATH={beside}.",
             ],
@@ -245,9 +254,11 @@ def _foreign_error(path: Path) -> StoreCorruptError:
     )
 
 
-def _tables(path: Path) -> set[str]:
+def _tables(path: str) -> set[str]:
     # Immutable: no lock, no -shm or -wal file is made beside a file that is not ours.
-    uri = f"{path.resolve().as_uri()}?immutable=1"
+    from pathlib import Path  # noqa: PLC0415 (only for this refusal)
+
+    uri = f"{Path(path).resolve().as_uri()}?immutable=1"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     try:
         db = apsw.Connection(uri, flags=flags)

@@ -1,7 +1,7 @@
 """Whether a path lies on a network file system, where SQLite's WAL can lose data (storage.md)."""
 
+import os
 import sys
-from pathlib import Path
 
 from schemory.errors import StoreError
 
@@ -92,7 +92,7 @@ def _unescape(point: str) -> str:
     return point
 
 
-def refuse_network_path(path: Path, mounts: str | None = None) -> None:
+def refuse_network_path(path: str, mounts: str | None = None) -> None:
     """Refuse a database on a network file system.
 
     Args:
@@ -102,7 +102,7 @@ def refuse_network_path(path: Path, mounts: str | None = None) -> None:
     Raises:
         StoreError: It is one; says why and what to do instead.
     """
-    kind = _network_kind(path) if mounts is None else network_mount(str(path), mounts)
+    kind = _network_kind(path) if mounts is None else network_mount(path, mounts)
     if kind is None:
         return
     raise StoreError(
@@ -116,8 +116,8 @@ def refuse_network_path(path: Path, mounts: str | None = None) -> None:
     )
 
 
-def _network_kind(path: Path) -> str | None:
-    resolved = str(path.resolve())
+def _network_kind(path: str) -> str | None:
+    resolved = os.path.realpath(path)
     if sys.platform == "win32":
         return _windows_kind(resolved)
     else:  # noqa: RET505 (type checkers see one platform at a time)
@@ -125,9 +125,10 @@ def _network_kind(path: Path) -> str | None:
 
 
 def _mount_table() -> str:
-    table = Path("/proc/self/mounts")
-    if table.exists():
-        return table.read_text(encoding="utf-8", errors="replace")
+    table = "/proc/self/mounts"
+    if os.path.exists(table):
+        with open(table, encoding="utf-8", errors="replace") as mounts:
+            return mounts.read()
     import subprocess  # noqa: PLC0415 (only where there is no /proc)
 
     try:

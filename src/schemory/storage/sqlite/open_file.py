@@ -5,7 +5,6 @@ works with it only for the first call.
 """
 
 import os
-from pathlib import Path
 
 import apsw
 
@@ -40,7 +39,7 @@ class OpenFile:
 
     def __init__(self, target: Target) -> None:
         path = target.path
-        lock_file = path.with_name(path.name + "-lock") if path else None
+        lock_file = f"{path}-lock" if path else None
         self.target = target
         self.queue = WriteQueue(lock_file, target.location, needs_file=False)
         self.writer: apsw.Connection = connect(target, cache_kib=WRITER_CACHE_KIB)
@@ -85,7 +84,7 @@ def open_file(
 
     Arguments and errors are those of `SqliteStore.open`.
     """
-    file = None if os.fspath(path) == MEMORY else Path(path).absolute()
+    file = None if os.fspath(path) == MEMORY else _absolute(path)
     if file is not None:
         prepare_file(file)
     target = Target(
@@ -102,3 +101,9 @@ def open_file(
             opened.close()
             raise
     return opened
+
+
+def _absolute(path: str | os.PathLike[str]) -> str:
+    """Return a path seen from the working folder; `..` stays, for it may follow a symbolic link."""
+    text = os.path.join(os.getcwd(), path)
+    return text if ".." in text else os.path.normpath(text)

@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from pathlib import Path
+from contextlib import suppress
 
 import apsw
 
@@ -20,33 +20,35 @@ _NOT_ALLOWED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
-def prepare_file(path: Path) -> None:
+def prepare_file(path: str) -> None:
     """Make folder and file where missing, for this user alone; refuse what is not ours.
 
     Raises:
         StoreError: It cannot be there, or must not be touched.
     """
     try:
-        _make_folder(path.parent)
+        _make_folder(os.path.dirname(path))
         refuse_network_path(path)
-        if not path.exists():
+        if not os.path.exists(path):
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, _PRIVATE_FILE))
         refuse_foreign_file(path)
     except OSError as error:
         raise _file_error(error, path) from error
 
 
-def _make_folder(folder: Path) -> None:
-    if folder.exists():
-        return
-    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
-    for parent in reversed(missing):
-        parent.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
+def _make_folder(folder: str) -> None:
+    missing: list[str] = []
+    while not os.path.exists(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    for each in reversed(missing):
+        with suppress(FileExistsError):  # another process may be as far
+            os.mkdir(each, _PRIVATE_FOLDER)
 
 
-def _file_error(error: OSError, path: Path) -> StoreError:
+def _file_error(error: OSError, path: str) -> StoreError:
     if error.errno in _NOT_ALLOWED:
-        return readonly_error(str(path))
+        return readonly_error(path)
     kind = StoreFullError if error.errno in _FULL else StoreError
     return kind(
         f"The store cannot be opened ({error.strerror}): {path}",
@@ -54,20 +56,20 @@ def _file_error(error: OSError, path: Path) -> StoreError:
     )
 
 
-def is_writable(path: Path) -> bool:
+def is_writable(path: str) -> bool:
     """Whether the file may be written; a folder that may not shows when it is."""
     return os.access(path, os.W_OK)
 
 
-def needs_immutable(path: Path) -> bool:
+def needs_immutable(path: str) -> bool:
     """Whether a file can only be read as one that nobody changes.
 
     Reading a write-ahead log takes a lock file beside it, which a closed folder does not allow. It
     is safe where nothing waits in such a log.
     """
-    log = path.with_name(path.name + "-wal")
-    has_pending = log.exists() and log.stat().st_size > 0
-    return not (is_writable(path) or os.access(path.parent, os.W_OK) or has_pending)
+    log = f"{path}-wal"
+    has_pending = os.path.exists(log) and os.path.getsize(log) > 0
+    return not (is_writable(path) or os.access(os.path.dirname(path), os.W_OK) or has_pending)
 
 
 def create_or_migrate(db: apsw.Connection, target: Target, *, now: Clock) -> None:
@@ -95,11 +97,11 @@ def _make_key(db: apsw.Connection) -> None:
     )
 
 
-def exposure(path: Path) -> str | None:
+def exposure(path: str) -> str | None:
     """Return a warning when other users can read the file, or None."""
     if os.name != "posix":
         return None
-    mode = stat.S_IMODE(path.stat().st_mode)
+    mode = stat.S_IMODE(os.stat(path).st_mode)
     if not mode & 0o077:
         return None
     return f"other users can access the store (mode {mode:o}); `chmod 600 {path}` closes it"

@@ -236,10 +236,10 @@ class SqliteStore(MemoryHalf):
         path = self._target.path
         if path is None:
             return {"warnings": []}
-        log = path.with_name(path.name + "-wal")
+        log = f"{path}-wal"
         return {
-            "fileBytes": path.stat().st_size,
-            "walBytes": log.stat().st_size if log.exists() else 0,
+            "fileBytes": os.path.getsize(path),
+            "walBytes": os.path.getsize(log) if os.path.exists(log) else 0,
             "warnings": list(self._file.warnings()),
         }
 
