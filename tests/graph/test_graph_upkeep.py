@@ -149,6 +149,19 @@ def test_a_merge_re_points_edges_unites_lines_and_follows_relationship_lines(
 
 
 @pytest.mark.covers("graph.query.merge")
+def test_of_two_stubs_one_is_left_and_with_a_known_node_none(graph: KnowledgeGraph) -> None:
+    for hero, guild in (("Sam", "Gardeners"), ("Rose", "Gardner"), ("Pip", "Gardenrs")):
+        graph.add_entity("hero", {"name": hero, "role": "Thief", "guild": guild})
+    graph.merge_nodes("Gardner", "Gardeners")
+    assert graph.validate().stubs == ("Gardeners", "Gardenrs")
+    graph.add_nodes([NodeInput("The Gardeners", "guild")])  # somebody's own, if without a line
+    graph.merge_nodes("Gardenrs", "The Gardeners")
+    assert graph.validate().stubs == ("Gardeners",)
+    graph.merge_nodes("The Gardeners", "Gardeners")
+    assert graph.validate().stubs == ()
+
+
+@pytest.mark.covers("graph.query.merge")
 def test_in_a_list_that_names_both_the_merged_name_stands_once(graph: KnowledgeGraph) -> None:
     for name in ("Sam", "Samwise"):
         graph.add_entity("hero", {"name": name, "role": "Thief"})

@@ -120,7 +120,8 @@ def _plan_merge(work: Work, from_name: str, into_name: str) -> _Merge:
         kept = shown(into.node.node_type)
         warnings.append(f"the types differ: it stays {kept}, not {shown(gone.node.node_type)}")
     extra = {**gone.extra, **into.extra}
-    extra.pop("stub", None)
+    if not (gone.is_stub and into.is_stub):  # of two that nobody told anything of, one is left
+        extra.pop("stub", None)
     return _Merge(
         gone=gone,
         into=State(into, lines, typed),
