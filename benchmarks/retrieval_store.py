@@ -44,18 +44,32 @@ class Engine:
     """A store with the documents of a set, and beside it their raw text in plain tables.
 
     Closed at the end of its `with` block.
+
+    Args:
+        documents: The set's.
+        keep: A folder where the store is kept with its vectors, and found again by the same
+            documents; None = it goes when it is closed.
     """
 
-    def __init__(self, documents: Sequence[Document]) -> None:
+    def __init__(self, documents: Sequence[Document], keep: Path | None = None) -> None:
         self._stack = ExitStack()
-        folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="retrieval-")))
+        temporary = tempfile.TemporaryDirectory(prefix="retrieval-")
+        path = Path(self._stack.enter_context(temporary)) / "memory.sqlite"
+        if keep is not None:
+            keep.mkdir(parents=True, exist_ok=True)
+            path = keep / f"{_digest(documents)}.sqlite"
+        filled = path.with_suffix(".filled")  # a store without it was left half-way
+        is_filled = filled.exists()
+        if not is_filled:
+            for left in path.parent.glob(f"{path.name}*"):
+                left.unlink()
         self._by_id = {document.id: document for document in documents}
         self._groups: dict[str, list[Document]] = defaultdict(list)
         for document in documents:
             self._groups[document.group].append(document)
         self._numbers = {group: number for number, group in enumerate(self._groups)}
         self.store = SqliteStore.open(
-            folder / "memory.sqlite",
+            path,
             now=system_clock,
             ids=make_ids(system_clock),
             terms=IndexTerms(version=TOKENS_VERSION, terms=index_terms),
@@ -64,8 +78,10 @@ class Engine:
         self._stack.callback(self.store.close)
         self._raw = apsw.Connection(":memory:")
         for group, members in self._groups.items():
-            self._fill(group, members)
+            if not is_filled:
+                self._fill(group, members)
             self._fill_raw(group, members)
+        filled.touch()
 
     def __enter__(self) -> Self:
         return self
@@ -184,6 +200,14 @@ def _entries(project_id: str, members: list[Document]) -> Iterable[Entry]:
                 created_at=moment,
                 updated_at=moment,
             )
+
+
+def _digest(documents: Iterable[Document]) -> str:
+    """Return what tells one set from another, in its texts or its order."""
+    told = hashlib.sha256(TOKENS_VERSION.encode())
+    for document in documents:
+        told.update(repr(document).encode())
+    return told.hexdigest()[:16]
 
 
 def _own_topic(number: int) -> str:

@@ -113,7 +113,10 @@ def test_vectors_stand_beside_words_when_asked_for(tmp_path: Path) -> None:
     ]
     questions = [{"id": "1", "text": "how long are pictures kept", "gold": ["a"]}]
     write(tmp_path, documents, questions)
-    methods = measure(tmp_path, "--semantic")
+    kept = tmp_path / "kept"
+    measure(tmp_path, "--semantic", "--keep", str(kept))
+    methods = measure(tmp_path, "--semantic", "--keep", str(kept))  # goes on with what was kept
+    assert len(list(kept.glob("*.sqlite"))) == 1
     found = {name: method["documents"]["recall@1"] for name, method in methods.items()}
     assert found == {
         "and": 0,
