@@ -82,6 +82,15 @@ def test_many_places_are_counted_and_the_first_are_named(store: GraphStore) -> N
     assert finding.what.endswith("and 20 more")
 
 
+@pytest.mark.covers("setup.doctor.secrets")
+def test_kept_lines_are_looked_at_however_many_there_are(store: GraphStore) -> None:
+    plain = [KeptLine(text=f'{{"n":{n}}}') for n in range(600)]
+    with store.transaction("default", WRITE) as tx:
+        tx.insert_kept([*plain, KeptLine(text=f'{{"key":"{TOKEN}"}}')])
+    (finding,) = find_in_graph(store)
+    assert finding.what.startswith("1 line(s)")
+
+
 @pytest.mark.covers("setup.doctor.rest")
 def test_schemas_settings_and_the_tool_list_are_judged(keeper: SqliteKeeper) -> None:
     around = Surroundings(

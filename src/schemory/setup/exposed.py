@@ -10,7 +10,8 @@ from schemory.model.node import NodeRecord
 from schemory.safety.secrets import find_secrets
 from schemory.storage.keeping import Finding, Progress, Severity, unheard
 from schemory.storage.memory_protocols import EntryFilter, MemoryStore
-from schemory.storage.protocols import GraphReader, GraphStore, Position
+from schemory.storage.protocols import GraphReader, GraphStore, KeptLine, Position
+from schemory.transfer.walk import GraphWalk
 
 _PAGE: Final = 500
 _SHOWN: Final = 10
@@ -31,21 +32,21 @@ def find_in_graph(store: GraphStore, progress: Progress = unheard) -> tuple[Find
     done = 0
     for space in store.spaces():
         with store.read(space) as reader:
-            for record in _all_nodes(reader):
+            for record in GraphWalk(reader).nodes():
                 spots += _in_node(record, space)
                 done += 1
                 progress(done, None, "looking for credentials in the graph")
-            for number, kept in reader.list_kept(limit=_PAGE):
+            for number, kept in _kept_lines(reader):
                 spots += _spots(kept.text, f"{space}: kept line {number}", precise_only=True)
     step = "Replace the credential where it is valid, then `schemory purge NODE` removes the text."
     return _told("secrets.graph", "line(s) of the graph", spots, step)
 
 
-def _all_nodes(reader: GraphReader) -> Iterator[NodeRecord]:
+def _kept_lines(reader: GraphReader) -> Iterator[tuple[int, KeptLine]]:
     after = 0
-    while page := reader.list_nodes(after_id=after, limit=_PAGE):
+    while page := reader.list_kept(after=after, limit=_PAGE):
         yield from page
-        after = page[-1].id
+        after = page[-1][0]
 
 
 def _in_node(record: NodeRecord, space: str) -> Iterator[_Spot]:
