@@ -21,6 +21,7 @@ from schemory.tools.toolbox import Toolbox, ToolSettings, build_toolbox
 
 NOON = datetime(2026, 3, 8, 12, tzinfo=UTC)
 FIXTURES = Path(__file__).parent.parent / "fixtures"
+GOLDEN = Path(__file__).parent.parent / "golden"
 
 
 class Desk:
@@ -140,3 +141,28 @@ def middle_earth(desk: Desk) -> Desk:
     edge = {"from": "Gandalf", "to": "Shadowfax", "edgeType": "rides", "weight": 0.8}
     desk.ok("add_edges", {"edges": [edge]})
     return desk
+
+
+@pytest.fixture
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--update-golden"))
+
+
+HoldToGolden: TypeAlias = Callable[[str, Callable[[dict[str, Any]], dict[str, Any]]], None]
+
+
+@pytest.fixture
+def hold_to_golden(update_golden: bool) -> HoldToGolden:  # noqa: FBT001 (a fixture)
+    """Hold what a replayed conversation gives against its file, or write the file anew."""
+
+    def hold(name: str, replay: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        file = GOLDEN / f"{name}.json"
+        talk = json.loads(file.read_text(encoding="utf-8"))
+        now = replay(talk)
+        if update_golden:
+            file.write_text(json.dumps(now, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+            return
+        for was, answered in zip(talk["steps"], now["steps"], strict=True):
+            assert was == answered
+
+    return hold

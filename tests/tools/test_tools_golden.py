@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from tests.tools.conftest import DeskMaker
+    from tests.tools.conftest import DeskMaker, HoldToGolden
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 CURSOR = "<cursor>"
@@ -25,11 +25,6 @@ LISTS: dict[str, dict[str, Any]] = {
     "software": {"packs": ("software",)},
     "memorymesh": {"folders": ("memorymesh",)},
 }
-
-
-@pytest.fixture
-def update_golden(request: pytest.FixtureRequest) -> bool:
-    return bool(request.config.getoption("--update-golden"))
 
 
 def replay(open_desk: "DeskMaker", talk: dict[str, Any]) -> dict[str, Any]:
@@ -55,15 +50,9 @@ def replay(open_desk: "DeskMaker", talk: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.covers("tools.golden")
 @pytest.mark.parametrize("name", CONVERSATIONS)
 def test_a_conversation_goes_as_it_is_written(
-    open_desk: "DeskMaker", name: str, *, update_golden: bool
+    open_desk: "DeskMaker", name: str, hold_to_golden: "HoldToGolden"
 ) -> None:
-    file = GOLDEN / f"{name}.json"
-    talk = json.loads(file.read_text(encoding="utf-8"))
-    now = replay(open_desk, talk)
-    if update_golden:
-        file.write_text(json.dumps(now, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    for was, answered in zip(talk["steps"], now["steps"], strict=True):
-        assert update_golden or was == answered
+    hold_to_golden(name, lambda talk: replay(open_desk, talk))
 
 
 @pytest.mark.covers("tools.golden")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from tests.tools.conftest import HoldToGolden
     from tests.tools.memory.conftest import DeskMaker
 
 GOLDEN = Path(__file__).parent.parent.parent / "golden"
@@ -19,11 +20,6 @@ CONVERSATIONS = sorted(file.stem for file in GOLDEN.glob("notes-*.json"))
 CURSOR = "<cursor>"
 _ID = re.compile(r"\d{8}-0000-7000-8000-0*(\d+)")
 _SHOWN_ID = re.compile(r"<id (\d+)>")
-
-
-@pytest.fixture
-def update_golden(request: pytest.FixtureRequest) -> bool:
-    return bool(request.config.getoption("--update-golden"))
 
 
 def _with_ids(text: str, group: str) -> str:
@@ -61,12 +57,6 @@ def replay(open_desk: "DeskMaker", talk: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.covers("tools.memory.golden")
 @pytest.mark.parametrize("name", CONVERSATIONS)
 def test_a_conversation_with_the_memory_goes_as_it_is_written(
-    open_desk: "DeskMaker", name: str, *, update_golden: bool
+    open_desk: "DeskMaker", name: str, hold_to_golden: "HoldToGolden"
 ) -> None:
-    file = GOLDEN / f"{name}.json"
-    talk = json.loads(file.read_text(encoding="utf-8"))
-    now = replay(open_desk, talk)
-    if update_golden:
-        file.write_text(json.dumps(now, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    for was, answered in zip(talk["steps"], now["steps"], strict=True):
-        assert update_golden or was == answered
+    hold_to_golden(name, lambda talk: replay(open_desk, talk))
