@@ -8,7 +8,7 @@ from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass
 
 if TYPE_CHECKING:
-    from typing import ClassVar
+    from typing import ClassVar, Self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +56,40 @@ class SchemoryError(Exception):
         self.problems = tuple(problems)
         self.context: Mapping[str, object] = dict(context or {})
         self.suggestions = tuple(suggestions)
+
+    @classmethod
+    def at(
+        cls,
+        path: str,
+        message: str,
+        *,
+        headline: str | None = None,
+        nearest: tuple[str, ...] = (),
+        suggestion: str | None = None,
+        context: Mapping[str, object] | None = None,
+        suggestions: Iterable[str] = (),
+    ) -> Self:
+        """Return the error for the one thing that is wrong at `path`.
+
+        Args:
+            path: Where, as in `Problem`; on the command line the flag or file.
+            message: What is wrong.
+            headline: The error's own message, where it says more; else it is `message`.
+            nearest: The nearest valid things, best first.
+            suggestion: The next step.
+            context: Facts for a program.
+            suggestions: Further steps.
+        """
+        problem = Problem(
+            code=cls.code, path=path, message=message, nearest=nearest, suggestion=suggestion
+        )
+        first = () if suggestion is None else (suggestion,)
+        return cls(
+            headline or message,
+            problems=[problem],
+            context=context,
+            suggestions=(*first, *suggestions),
+        )
 
 
 class NodeExistsError(SchemoryError):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from schemory.cli.memory_desk import Desk
-from schemory.errors import InvalidParamError, Problem
+from schemory.errors import InvalidParamError
 from schemory.model.entry import Entry
 from schemory.storage.memory_protocols import EntryFilter
 
@@ -52,10 +52,4 @@ def _several(text: str, found: list[Entry]) -> InvalidParamError:
     more = ", and more" if len(found) > _SHOWN else ""
     message = f"Several entries begin with {text!r}: {', '.join(shown)}{more}"
     hint = "Give more of the id."
-    problem = Problem(
-        code=InvalidParamError.code,
-        path="$.entry_id",
-        message=message,
-        suggestion=hint,
-    )
-    return InvalidParamError(message, problems=[problem], suggestions=[hint])
+    return InvalidParamError.at("$.entry_id", message, suggestion=hint)

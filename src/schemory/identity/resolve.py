@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from schemory.errors import InvalidParamError, LimitExceededError, Problem
+from schemory.errors import InvalidParamError, LimitExceededError
 from schemory.identity.allowed import absolute_path, real_path, require_allowed
 from schemory.identity.dotenv import DISPLAY_NAME, PROJECT_ID, ProjectEnv, read_project_env
 from schemory.identity.files import is_file, is_folder
@@ -193,8 +193,7 @@ def _checked_id(text: str, max_chars: int) -> str:
         raise _invalid("project_id", f"project_id {fault}")
     if len(composed) > max_chars:
         message = f"project_id must have at most {max_chars} characters, has {len(composed)}"
-        problem = Problem(code=LimitExceededError.code, path="$.project_id", message=message)
-        raise LimitExceededError(message, problems=[problem])
+        raise LimitExceededError.at("$.project_id", message)
     return composed
 
 
@@ -212,8 +211,4 @@ def _missing_project() -> InvalidParamError:
 
 
 def _invalid(argument: str, message: str, suggestion: str | None = None) -> InvalidParamError:
-    problem = Problem(
-        code=InvalidParamError.code, path=f"$.{argument}", message=message, suggestion=suggestion
-    )
-    suggestions = [suggestion] if suggestion else []
-    return InvalidParamError(message, problems=[problem], suggestions=suggestions)
+    return InvalidParamError.at(f"$.{argument}", message, suggestion=suggestion)

@@ -72,8 +72,7 @@ def no_link(source: str, relation: str, target: str) -> NotFoundError:
 
 
 def _not_found(field: str, message: str, hint: str) -> NotFoundError:
-    problem = Problem(code=NotFoundError.code, path=f"$.{field}", message=message, suggestion=hint)
-    return NotFoundError(message, problems=[problem], suggestions=[hint])
+    return NotFoundError.at(f"$.{field}", message, suggestion=hint)
 
 
 def _shown(text: str) -> str:

@@ -1,6 +1,6 @@
 """From active to retired and back, and gone for good (memory.md §5, lifecycle)."""
 
-from schemory.errors import ConfirmRequiredError, ConflictError, Problem
+from schemory.errors import ConfirmRequiredError, ConflictError
 from schemory.memory.entries import check_text
 from schemory.memory.faults import Faults
 from schemory.memory.find import get_entry, known_id
@@ -142,12 +142,8 @@ def _require_no_superseder(tx: MemoryTransaction, entry: Entry) -> None:
         f'Remove the link first: memory_unlink_entries {{"source_entry_id":"{standing[0]}",'
         f'"target_entry_id":"{entry.id}","relation":"supersedes"}}.'
     )
-    problem = Problem(code=ConflictError.code, path="$.entry_id", message=message, suggestion=hint)
-    raise ConflictError(
-        message,
-        problems=[problem],
-        context={"superseded_by": list(standing)},
-        suggestions=[hint],
+    raise ConflictError.at(
+        "$.entry_id", message, suggestion=hint, context={"superseded_by": list(standing)}
     )
 
 
@@ -163,7 +159,4 @@ def _unconfirmed(entry_id: str) -> ConfirmRequiredError:
         f'Pass confirm=true: memory_delete_entry {{"entry_id":"{shown}","confirm":true}}; '
         "memory_invalidate_entry keeps the entry as history instead."
     )
-    problem = Problem(
-        code=ConfirmRequiredError.code, path="$.confirm", message=message, suggestion=hint
-    )
-    return ConfirmRequiredError(message, problems=[problem], suggestions=[hint])
+    return ConfirmRequiredError.at("$.confirm", message, suggestion=hint)

@@ -1,6 +1,6 @@
 """Links between two entries of one project (memory.md §5, links)."""
 
-from schemory.errors import ConflictError, Problem
+from schemory.errors import ConflictError
 from schemory.memory.entries import check_text
 from schemory.memory.faults import Faults, invalid, one_of, refuse
 from schemory.memory.find import find_entry, get_entry, get_link, id_problem, no_entry, no_link
@@ -180,12 +180,9 @@ def _addressed(reader: MemoryReader, request: UnlinkRequest) -> Link:
 def _circle(link: Link) -> ConflictError:
     message = "the target supersedes the source already, directly or through others"
     hint = "Look at memory_list_entry_links of both, and remove the link that is wrong."
-    problem = Problem(
-        code=ConflictError.code, path="$.target_entry_id", message=message, suggestion=hint
-    )
-    return ConflictError(
+    return ConflictError.at(
+        "$.target_entry_id",
         message,
-        problems=[problem],
+        suggestion=hint,
         context={"source_entry_id": link.source_entry_id, "target_entry_id": link.target_entry_id},
-        suggestions=[hint],
     )

@@ -1,6 +1,6 @@
 """Refuses a change of something that has changed since its caller saw it."""
 
-from schemory.errors import ConflictError, Problem
+from schemory.errors import ConflictError
 from schemory.model.entry import Entry
 
 
@@ -14,12 +14,9 @@ def require_revision(entry: Entry, expected: int | None) -> None:
         return
     message = f"the entry has revision {entry.revision} by now, expected {expected}"
     hint = "Read it again with memory_read_entry and repeat the change on what stands there now."
-    problem = Problem(
-        code=ConflictError.code, path="$.expected_revision", message=message, suggestion=hint
-    )
-    raise ConflictError(
+    raise ConflictError.at(
+        "$.expected_revision",
         message,
-        problems=[problem],
+        suggestion=hint,
         context={"revision": entry.revision, "expected_revision": expected},
-        suggestions=[hint],
     )

@@ -114,14 +114,12 @@ def pack_files(name: str) -> tuple[Path, ...]:
     known = pack_names()
     if name not in known:
         near = nearest(name, known)
-        problem = Problem(
-            code=InvalidParamError.code,
-            path="$.pack",
-            message=f"There is no pack of that name; there are {', '.join(known)}",
+        raise InvalidParamError.at(
+            "$.pack",
+            f"There is no pack of that name; there are {', '.join(known)}",
             nearest=near,
             suggestion=f"use {near[0]}" if near else None,
         )
-        raise InvalidParamError(problem.message, problems=[problem])
     return tuple(sorted((_PACKS / name).glob(f"*{SUFFIX}")))
 
 

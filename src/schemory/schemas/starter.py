@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from schemory.errors import InvalidParamError, Problem
+from schemory.errors import InvalidParamError
 from schemory.model.frozen import dataclass
 from schemory.model.metadata import display_name
 from schemory.schemas.durable import make_private_folder, write_file
@@ -40,14 +40,12 @@ def new_schema_text(node_type: str, description: str = "") -> str:
         better = word_key(node_type.removeprefix(PREFIX))
         near = (better,) if better and type_fault(better) is None else ()
         hint = f"use {near[0]}" if near else None
-        problem = Problem(
-            code=InvalidParamError.code,
-            path="$.nodeType",
-            message=fault,
+        raise InvalidParamError.at(
+            "$.nodeType",
+            fault,
             nearest=near,
             suggestion=hint,
         )
-        raise InvalidParamError(fault, problems=[problem], suggestions=near and [f"use {near[0]}"])
     words = display_name(node_type).lower()
     document = {
         "name": f"{PREFIX}{node_type}",

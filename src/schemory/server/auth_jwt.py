@@ -11,7 +11,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 import jwt
 
 from schemory.config.http import HttpSettings
-from schemory.errors import ConfigError, Problem
+from schemory.errors import ConfigError
 from schemory.model.text import nfc
 from schemory.server.logs import describe, log
 from schemory.server.principals import KeysUnavailableError, Principal, Scope, held_scopes
@@ -90,7 +90,7 @@ class KeySet:
             if self._keys:
                 return
             told = f"{name}: {self._place} holds no public key that tokens can be signed with"
-        raise ConfigError(told, problems=[Problem(code=ConfigError.code, path=name, message=told)])
+        raise ConfigError.at(name, told)
 
     def _pick(self, kid: str | None) -> jwt.PyJWK | None:
         if kid is None:

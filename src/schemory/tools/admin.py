@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import cast
 
-from schemory.errors import InvalidParamError, Problem
+from schemory.errors import InvalidParamError
 from schemory.model.jsonvalue import Json
 from schemory.tools.bench import Bench, text_of
 from schemory.tools.registry import Call, Reply
@@ -14,8 +14,7 @@ def _require_everything(call: Call) -> None:
     """Refuse a caller who may use some projects only: schemas are shared by all."""
     if call.caller.projects is not None:
         message = "Schemas are shared by all projects; this caller may use some only"
-        problem = Problem(code=InvalidParamError.code, path="$", message=message)
-        raise InvalidParamError(message, problems=[problem])
+        raise InvalidParamError.at("$", message)
 
 
 def define_schema(bench: Bench, call: Call) -> Reply:

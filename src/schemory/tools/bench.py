@@ -131,14 +131,9 @@ def not_yours(allowed: tuple[str, ...], *, takes_project: bool) -> InvalidParamE
         hint = f"Pass {PROJECT_ARGUMENT}: one of {named}."
     else:
         hint = f"It may use {named}, whose graphs this server does not offer."
-    problem = Problem(
-        code=InvalidParamError.code,
-        path=f"$.{PROJECT_ARGUMENT}",
-        message=message,
-        nearest=allowed[:3],
-        suggestion=hint,
+    return InvalidParamError.at(
+        f"$.{PROJECT_ARGUMENT}", message, nearest=allowed[:3], suggestion=hint
     )
-    return InvalidParamError(message, problems=[problem])
 
 
 def _project_fault(text: str) -> str | None:

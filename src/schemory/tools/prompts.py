@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-from schemory.errors import NotFoundError, Problem
+from schemory.errors import NotFoundError
 from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json, compact
 from schemory.model.likeness import nearest
@@ -160,5 +160,4 @@ def _call(*parts: Mapping[str, str]) -> str:
 def _unknown(what: str, name: str, known: list[str]) -> NotFoundError:
     near = nearest(name, known)
     message = f"There is no {what} of that name; there are {', '.join(known)}"
-    problem = Problem(code=NotFoundError.code, path="$.name", message=message, nearest=near)
-    return NotFoundError(message, problems=[problem])
+    return NotFoundError.at("$.name", message, nearest=near)

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Final
 
-from schemory.errors import NotFoundError, Problem
+from schemory.errors import NotFoundError
 from schemory.model.frozen import dataclass, field
 
 SCHEME: Final = "memory://"
@@ -93,9 +93,8 @@ def not_found(uri: str) -> NotFoundError:
     """Return the error for an address that leads nowhere."""
     shown = uri if len(uri) <= _MAX_SHOWN else uri[:_MAX_SHOWN] + "…"
     message = f"There is no resource {shown}"
-    problem = Problem(code=NotFoundError.code, path="$.uri", message=message)
     hint = f"The forms are {', '.join(TEMPLATES.values())}."
-    return NotFoundError(message, problems=[problem], suggestions=[hint])
+    return NotFoundError.at("$.uri", message, suggestions=[hint])
 
 
 def _project_of(query: str) -> str | None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from schemory.errors import ConfigError, Problem, StoreReadonlyError
+from schemory.errors import ConfigError, StoreReadonlyError
 from schemory.setup.clients.client import Client
 from schemory.setup.clients.plan import Change, Kind, find_servers
 from schemory.storage.files import PRIVATE_MODE, file_error, replace_file
@@ -183,6 +183,4 @@ def _take_after(file: Path, like: os.stat_result) -> None:
 
 def _unusable(file: Path, fault: str) -> ConfigError:
     message = f"{file} {fault}"
-    return ConfigError(
-        message, problems=[Problem(code=ConfigError.code, path=str(file), message=message)]
-    )
+    return ConfigError.at(str(file), message)

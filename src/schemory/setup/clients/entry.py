@@ -61,9 +61,7 @@ def check_name(name: str) -> str:
     if _NAME.fullmatch(name):
         return name
     message = f"--name is {name!r}; allowed: a letter, then up to 47 letters, digits, - and _"
-    raise UsageError(
-        message, problems=[Problem(code=UsageError.code, path="--name", message=message)]
-    )
+    raise UsageError.at("--name", message)
 
 
 def parse_variable(text: str) -> Variable:
@@ -75,8 +73,7 @@ def parse_variable(text: str) -> Variable:
     name, equals, value = text.partition("=")
     if not _VARIABLE.fullmatch(name):
         message = "--env takes NAME (handed on by the client) or NAME=VALUE"
-        problem = Problem(code=UsageError.code, path="--env", message=message)
-        raise UsageError(message, problems=[problem])
+        raise UsageError.at("--env", message)
     return Variable(name, value if equals else None)
 
 

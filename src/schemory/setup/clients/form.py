@@ -2,7 +2,7 @@
 
 import codecs
 
-from schemory.errors import ConfigError, Problem
+from schemory.errors import ConfigError
 from schemory.model.frozen import dataclass, replace
 
 _FOREIGN_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -61,10 +61,8 @@ def place_of(text: str, at: int | None) -> tuple[int, int]:
 def broken(file: str, line: int, column: int, fault: str) -> ConfigError:
     """Return the error for a file that cannot be understood; nothing of its content is told."""
     message = f"{file} {fault} (line {line}, column {column}); it was left as it is"
-    problem = Problem(
-        code=ConfigError.code,
-        path=f"{file}:{line}:{column}",
-        message=message,
+    return ConfigError.at(
+        f"{file}:{line}:{column}",
+        message,
         suggestion="Mend that place, then run the same command again.",
     )
-    return ConfigError(message, problems=[problem])

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Final
 
-from schemory.errors import ConfigError, ConflictError, Problem, SchemoryError, UnsupportedError
+from schemory.errors import ConfigError, ConflictError, SchemoryError, UnsupportedError
 from schemory.model.frozen import dataclass
 from schemory.setup.clients.client import Client
 from schemory.setup.clients.disk import (
@@ -189,10 +189,6 @@ def standing(client: Client, machine: Machine) -> Standing:
 
 def _not_ours(file: Path, name: str, value: object) -> ConflictError:
     message = f'{file} has an entry "{name}" that is not ours: it starts {told(value)}'
-    problem = Problem(
-        code=ConflictError.code,
-        path=f"{file}: {name}",
-        message=message,
-        suggestion="--force removes it all the same.",
+    return ConflictError.at(
+        f"{file}: {name}", message, suggestion="--force removes it all the same."
     )
-    return ConflictError(message, problems=[problem])

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import cast
 
-from schemory.errors import ConfigError, ConflictError, Problem
+from schemory.errors import ConfigError, ConflictError
 from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json
 from schemory.setup.clients.client import Client, Format, KeyPath
@@ -216,8 +216,7 @@ def _at(data: object, key: KeyPath, file: str) -> Mapping[str, object] | None:
         if not isinstance(data, Mapping):
             where = ".".join(key[:depth]) or "the file"
             message = f"{file}: {where} is no object, so nothing can be added to it; left as it is"
-            problem = Problem(code=ConfigError.code, path=f"{file}: {where}", message=message)
-            raise ConfigError(message, problems=[problem])
+            raise ConfigError.at(f"{file}: {where}", message)
     return cast("Mapping[str, object]", data)
 
 
@@ -299,13 +298,11 @@ def _require(
         is_right = False
     if not is_right:
         message = f"{file} is laid out in a way that cannot be edited safely; it was left as it is"
-        problem = Problem(
-            code=ConfigError.code,
-            path=file,
-            message=message,
+        raise ConfigError.at(
+            file,
+            message,
             suggestion="`schemory install --print` shows the entry; put it in by hand.",
         )
-        raise ConfigError(message, problems=[problem])
 
 
 def _read_json(client: Client, text: str, file: str) -> Document:
@@ -335,10 +332,8 @@ def _notes(client: Client, form: Written, found: Found) -> list[str]:
 def _conflict(there: object, name: str, file: str) -> ConflictError:
     whose = "an older or different entry of ours" if is_ours(there) else "an entry"
     message = f'{file} has {whose} called "{name}", which starts: {told(there)}'
-    problem = Problem(
-        code=ConflictError.code,
-        path=f"{file}: {name}",
-        message=message,
+    return ConflictError.at(
+        f"{file}: {name}",
+        message,
         suggestion="--force replaces it (with a backup); --name OTHER adds a second one.",
     )
-    return ConflictError(message, problems=[problem])

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from schemory.errors import Problem, UsageError
+from schemory.errors import UsageError
 from schemory.model.likeness import nearest
 from schemory.setup.clients.client import Client, Format, Place, Shape, System
 
@@ -292,8 +292,7 @@ def find_client(name: str) -> Client:
             return client
     near = nearest(word, [each for client in CLIENTS for each in (client.name, *client.aliases)])
     message = f"There is no client {name!r}; known: {client_names()}, or all"
-    problem = Problem(code=UsageError.code, path="--client", message=message, nearest=near)
-    raise UsageError(message, problems=[problem])
+    raise UsageError.at("--client", message, nearest=near)
 
 
 def client_names() -> str:

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
-from schemory.errors import InvalidParamError, Problem, StoreCorruptError
+from schemory.errors import InvalidParamError, StoreCorruptError
 from schemory.model.jsonvalue import Json
 
 _TABLES: Final = frozenset({"projects", "memory_entries", "schema_migrations"})
@@ -121,8 +121,7 @@ def open_memory_node(path: Path) -> Generator[MemoryNode]:
     """
     if not is_memory_node(path):
         message = f"{path} is no database of the memory-node server"
-        problem = Problem(code=InvalidParamError.code, path="PATH", message=message)
-        raise InvalidParamError(message, problems=[problem])
+        raise InvalidParamError.at("PATH", message)
     try:
         with _whole(path) as whole, closing(_open(whole)) as db:
             yield MemoryNode(db)

@@ -6,7 +6,7 @@ a purge are marked, so that nobody undoes half of them.
 
 import json
 
-from schemory.errors import NodeNotFoundError, Problem
+from schemory.errors import NodeNotFoundError
 from schemory.storage.sqlite.history import ids_named
 from schemory.storage.sqlite.images import Kind
 from schemory.storage.sqlite.ledger import insertion_seq
@@ -51,15 +51,11 @@ def _not_found(name: str, renamed_to: str | None) -> NodeNotFoundError:
     if renamed_to is not None:
         message = f"{name!r} is only a former name of {renamed_to!r}"
         suggestion = f"To remove that node with all its past, purge {renamed_to!r}."
-    problem = Problem(
-        code=NodeNotFoundError.code,
-        path="$.name",
-        message=message,
+    return NodeNotFoundError.at(
+        "$.name",
+        message,
         nearest=() if renamed_to is None else (renamed_to,),
         suggestion=suggestion,
-    )
-    return NodeNotFoundError(
-        message, problems=[problem], suggestions=[suggestion] if suggestion else []
     )
 
 

@@ -67,9 +67,8 @@ def _reachable(space: Space, seq: int) -> Commit:
 
 
 def _unreachable(message: str, newest: int) -> InvalidParamError:
-    problem = Problem(code=InvalidParamError.code, path="$.seq", message=message)
-    return InvalidParamError(
-        f"It cannot be undone: {message}", problems=[problem], context={"newest": newest}
+    return InvalidParamError.at(
+        "$.seq", message, headline=f"It cannot be undone: {message}", context={"newest": newest}
     )
 
 

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from schemory.errors import InvalidParamError, Problem
+from schemory.errors import InvalidParamError
 from schemory.model.frozen import dataclass
 from schemory.model.lines.scan import decode_text
 from schemory.model.paths import PathStyle
@@ -262,12 +262,10 @@ def _is_empty(path: Path) -> bool:
 def _unknown(root: Root) -> InvalidParamError:
     if _is_empty(root.path):
         empty = f"{root.path} is empty: there is nothing to import"
-        gap = Problem(code=InvalidParamError.code, path="PATH", message=empty)
-        return InvalidParamError(empty, problems=[gap])
+        return InvalidParamError.at("PATH", empty)
     what = "folder" if root.path.is_dir() else "file"
     message = f"{root.path} is no {what} that is known here"
-    problem = Problem(code=InvalidParamError.code, path="PATH", message=message)
     graphs = [root.path / name for name in _GRAPH_FILES if (root.path / name).is_file()]
     hints = [f"{file} looks like a graph: name that file as PATH" for file in graphs]
     kinds = [f"--from {kind.value}: {summary}" for kind, summary in SUMMARIES.items()]
-    return InvalidParamError(message, problems=[problem], suggestions=[*hints, *kinds])
+    return InvalidParamError.at("PATH", message, suggestions=[*hints, *kinds])

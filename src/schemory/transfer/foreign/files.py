@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from schemory.errors import InvalidParamError, Problem
+from schemory.errors import InvalidParamError
 from schemory.model.frozen import dataclass
 from schemory.model.moment import moment_text
 from schemory.model.paths import PathStyle, is_inside, relative_path
@@ -234,5 +234,4 @@ def _read(path: Path) -> tuple[bytes | None, float]:
 
 
 def _not_usable(path: Path, fault: str) -> InvalidParamError:
-    problem = Problem(code=InvalidParamError.code, path="PATH", message=fault)
-    return InvalidParamError(f"{path} {fault}", problems=[problem])
+    return InvalidParamError.at("PATH", fault, headline=f"{path} {fault}")

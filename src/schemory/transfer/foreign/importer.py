@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
 
-from schemory.errors import InvalidParamError, Problem
+from schemory.errors import InvalidParamError
 from schemory.memory.inputs import ProjectRef
 from schemory.memory.record import Record
 from schemory.memory.service import ProjectMemory
@@ -118,10 +118,7 @@ def require_notes(kind: Kind, root: Root) -> None:
     }
     if kind in commands:
         message = f"{root.path} is no notes, but {kind.value}"
-        problem = Problem(code=InvalidParamError.code, path="PATH", message=message)
-        raise InvalidParamError(
-            message, problems=[problem], suggestions=[f"Run `{commands[kind]}`."]
-        )
+        raise InvalidParamError.at("PATH", message, suggestions=[f"Run `{commands[kind]}`."])
 
 
 def _move_notes(

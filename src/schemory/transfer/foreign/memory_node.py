@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Final
 
-from schemory.errors import InvalidParamError, Problem, SchemoryError
+from schemory.errors import InvalidParamError, SchemoryError
 from schemory.identity.remotes import canonical_remote
 from schemory.memory.entries import EntryRules
 from schemory.memory.faults import invalid
@@ -334,11 +334,8 @@ def _chosen(every: list[Row], options: MoveOptions) -> list[Row]:
 def _no_project(fault: str, ids: list[str], near: tuple[str, ...]) -> InvalidParamError:
     shown = ", ".join(ids[:20]) or "none"
     message = f"The database {fault}"
-    problem = Problem(
-        code=InvalidParamError.code, path="--source-project", message=message, nearest=near
-    )
     hint = f"Name one with --source-project; it holds {shown}."
-    return InvalidParamError(message, problems=[problem], suggestions=[hint])
+    return InvalidParamError.at("--source-project", message, nearest=near, suggestions=[hint])
 
 
 def _target(memory: ProjectMemory, ref: ProjectRef, row: Row, options: MoveOptions) -> ProjectRef:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from schemory.errors import ConflictError, Problem
+from schemory.errors import ConflictError
 from schemory.memory.similar import near_duplicates
 from schemory.model.entry import Entry, Status
 from schemory.model.jsonvalue import Json
@@ -215,5 +215,6 @@ def _place(entry: Entry) -> Place:
 def _circle(own_id: str) -> ConflictError:
     message = f"with the links of the source the entry {own_id} would supersede itself over others"
     hint = "Remove one of the supersedes relations, here or in the source."
-    problem = Problem(code=ConflictError.code, path="PATH", message=message, suggestion=hint)
-    return ConflictError(f"{message}; nothing was stored", problems=[problem], suggestions=[hint])
+    return ConflictError.at(
+        "PATH", message, headline=f"{message}; nothing was stored", suggestion=hint
+    )

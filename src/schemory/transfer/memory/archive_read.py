@@ -115,10 +115,10 @@ class Archive:
             f"the archive unpacks from {packed} to {unpacked} bytes; at most {MAX_TOTAL_BYTES} "
             f"bytes and {MAX_RATIO} times its own size are taken"
         )
-        problem = Problem(code=LimitExceededError.code, path="$.import_path", message=message)
-        raise LimitExceededError(
-            f"{message}; nothing was stored",
-            problems=[problem],
+        raise LimitExceededError.at(
+            "$.import_path",
+            message,
+            headline=f"{message}; nothing was stored",
             suggestions=["Export it again with format=jsonl, if you trust where it comes from."],
         )
 

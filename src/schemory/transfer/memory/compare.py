@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from schemory.errors import ConflictError, Problem
+from schemory.errors import ConflictError
 from schemory.memory.faults import over_limit
 from schemory.memory.settings import Limits
 from schemory.model.entry import Entry, Status
@@ -193,21 +193,18 @@ def foreign_origin(held: HeldEntry, origin: str | None, project_id: str) -> str 
 def _known(held: HeldEntry, entry_id: str, by: str) -> ConflictError:
     message = f"{held.place}: the project holds an entry with this {by} already, {entry_id}"
     hint = "Pass on_conflict=merge to add what is new, or replace (with confirm_replace=true)."
-    problem = Problem(
-        code=ConflictError.code, path="$.on_conflict", message=message, suggestion=hint
-    )
-    return ConflictError(
-        f"{message}; nothing was stored",
-        problems=[problem],
+    return ConflictError.at(
+        "$.on_conflict",
+        message,
+        headline=f"{message}; nothing was stored",
+        suggestion=hint,
         context={"existing_entry_id": entry_id},
-        suggestions=[hint],
     )
 
 
 def _circle(entry_id: str) -> ConflictError:
     message = f"with the file's links the entry {entry_id} would supersede itself over others"
     hint = "Remove one of the supersedes links, here or where the file comes from."
-    problem = Problem(
-        code=ConflictError.code, path="$.import_path", message=message, suggestion=hint
+    return ConflictError.at(
+        "$.import_path", message, headline=f"{message}; nothing was stored", suggestion=hint
     )
-    return ConflictError(f"{message}; nothing was stored", problems=[problem], suggestions=[hint])

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from schemory.errors import ConflictError, InvalidParamError, Problem, SchemoryError, StoreError
+from schemory.errors import ConflictError, InvalidParamError, SchemoryError, StoreError
 from schemory.memory.inputs import ProjectRef
 from schemory.memory.place import Place
 from schemory.memory.record import Record
@@ -213,17 +213,13 @@ def _still_free(
 
 def _refused(fault: str, hint: str) -> SchemoryError:
     message = f"save_path {fault}"
-    problem = Problem(
-        code=InvalidParamError.code, path="$.save_path", message=message, suggestion=hint
-    )
-    return InvalidParamError(message, problems=[problem], suggestions=[hint])
+    return InvalidParamError.at("$.save_path", message, suggestion=hint)
 
 
 def _taken() -> ConflictError:
     message = "save_path names a file that is there already"
     hint = "Pass overwrite=true to replace it, or name another file."
-    problem = Problem(code=ConflictError.code, path="$.save_path", message=message, suggestion=hint)
-    return ConflictError(message, problems=[problem], suggestions=[hint])
+    return ConflictError.at("$.save_path", message, suggestion=hint)
 
 
 def known_project(place: Place, reader: MemoryReader) -> Project:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
 
-from schemory.errors import InvalidParamError, LimitExceededError, Problem
+from schemory.errors import InvalidParamError, LimitExceededError
 from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json, json_kind
 from schemory.model.likeness import nearest
@@ -169,5 +169,6 @@ def _records_of_line(value: Json, where: str, share: float) -> Iterator[FileReco
 
 def _too_long(where: str, max_chars: int) -> LimitExceededError:
     message = f"{where} is longer than {max_chars} characters"
-    problem = Problem(code=LimitExceededError.code, path="$.import_path", message=message)
-    return LimitExceededError(f"{message}; nothing was stored", problems=[problem])
+    return LimitExceededError.at(
+        "$.import_path", message, headline=f"{message}; nothing was stored"
+    )

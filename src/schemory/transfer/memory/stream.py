@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from schemory.errors import InvalidParamError, Problem
+from schemory.errors import InvalidParamError
 from schemory.model.jsonvalue import Json
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
@@ -186,9 +186,8 @@ def parse_line(line: bytes, where: str) -> Json:
 
 def refused(message: str, *hints: str) -> InvalidParamError:
     """Return the error of a file that cannot be imported."""
-    problem = Problem(code=InvalidParamError.code, path="$.import_path", message=message)
-    return InvalidParamError(
-        f"{message}; nothing was stored", problems=[problem], suggestions=hints
+    return InvalidParamError.at(
+        "$.import_path", message, headline=f"{message}; nothing was stored", suggestions=hints
     )
 
 
