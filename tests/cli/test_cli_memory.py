@@ -124,6 +124,28 @@ def test_what_begins_no_id_is_not_found_and_says_what_to_do(
     assert "`schemory search` finds entries" in done.err
 
 
+@pytest.mark.covers("cli.memory.named_file")
+@pytest.mark.parametrize("project", [(), ("--project-id", "p")])
+def test_a_file_that_a_person_names_may_lie_anywhere(
+    notes: Callable[..., Any],
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    project: tuple[str, ...],
+) -> None:
+    work, elsewhere = home / "work", home / "elsewhere"
+    work.mkdir()
+    elsewhere.mkdir()
+    monkeypatch.chdir(work)
+    added(notes, "Kept.", *project)
+    file = str(elsewhere / "out.json")
+    assert notes("export", file, *project).code == 0
+    assert notes("import", file, "--on-conflict", "merge", *project).code == 0
+    assert notes("import", "../elsewhere/out.json", "--project-id", "other").code == 0
+    monkeypatch.setenv("MEMORY_ALLOWED_ROOTS", str(work))
+    assert notes("export", str(elsewhere / "more.json"), *project).code == 1
+    assert [path.name for path in elsewhere.iterdir()] == ["out.json"]
+
+
 @pytest.mark.covers("cli.memory.exit_codes")
 def test_exit_codes_tell_found_refused_and_misused(notes: Callable[..., Any]) -> None:
     assert notes("search", "zebra").code == 1

@@ -57,9 +57,12 @@ def test_a_warning_names_flags_and_commands_as_well(cli: "Runner") -> None:
 
 
 @pytest.mark.covers("cli.memory.hints")
-def test_a_path_outside_is_told_with_what_a_person_can_set(cli: "Runner") -> None:
+def test_a_path_outside_is_told_with_what_a_person_can_set(
+    cli: "Runner", home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_ALLOWED_ROOTS", str(home))
     cli("add", "A walrus.", "--scope", "a", "--topic", "t")
-    for line in (("export", "/elsewhere.json"), ("import", "e.json", "--project-id", "other")):
+    for line in (("export", "/elsewhere.json"), ("import", "../e.json", "--project-id", "other")):
         told = cli(*line, "--on-conflict", "merge") if line[0] == "import" else cli(*line)
         assert told.code == 1
         assert "MEMORY_ALLOWED_ROOTS" in told.err

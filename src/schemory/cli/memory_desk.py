@@ -81,14 +81,14 @@ class Desk:
 
 
 @contextmanager
-def desk(request: Request) -> Generator[Desk]:
-    """Open the memory for one command."""
+def desk(request: Request, *, file: str | None = None) -> Generator[Desk]:
+    """Open the memory for one command; `file` is one that the command line names to it."""
     from schemory.app import open_memory  # noqa: PLC0415 (help and usage errors need no store)
 
     settings = request.settings()
     folder = None if settings.project else settings.working_folder
     with open_memory(settings) as memory:
-        yield Desk(memory, folder)
+        yield Desk(memory if file is None else memory.with_named_file(file), folder)
 
 
 def told(run: Callable[[Request], int]) -> Callable[[Request], int]:

@@ -33,7 +33,7 @@ _INCLUDED = ("archived", "invalidated", "superseded")
 
 def _configure_export(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("file", metavar="FILE", help="where to, in the project's folder or an allowed root")
+    add("file", metavar="FILE", help="where to; in an allowed root where some are configured")
     add("--format", choices=FORMATS, help="default: by the file's ending, else json")
     for status in _INCLUDED:
         add(f"--{status}", action="store_true", help=f"also {status} entries")
@@ -52,13 +52,14 @@ def _run_export(request: Request) -> int:
                 "schemory list --json gives programs the entries.",
             ],
         )
+    file = _path(args.file)
     arguments = {
-        "save_path": _path(args.file),
+        "save_path": file,
         "format": args.format,
         "overwrite": args.overwrite,
         **{f"include_{status}": args.all or getattr(args, status) for status in _INCLUDED},
     }
-    with desk(request) as memory, progress_bar(request.out) as progress:
+    with desk(request, file=file) as memory, progress_bar(request.out) as progress:
         answer = memory.call("memory_export_project", arguments, progress)
     show(request, answer, _view_export)
     return OK
@@ -91,14 +92,15 @@ def run_export_import(request: Request) -> int:
     args = request.args
     replaces = args.on_conflict == "replace" and not args.dry_run
     question = "Replace all that the project holds (a backup is written first)?"
+    file = _path(args.file)
     arguments = {
-        "import_path": _path(args.file),
+        "import_path": file,
         "on_conflict": args.on_conflict,
         "confirm_replace": (not replaces) or confirmed(request, question),
         "dry_run": args.dry_run,
         "allow_secret": args.allow_secret,
     }
-    with desk(request) as memory, progress_bar(request.out) as progress:
+    with desk(request, file=file) as memory, progress_bar(request.out) as progress:
         answer = memory.call("memory_import_project", arguments, progress)
     show(request, answer, _view_import)
     return OK

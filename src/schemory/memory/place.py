@@ -7,7 +7,7 @@ allowed tags, and lower limits; whatever else it says does not count. Source: me
 from pathlib import Path
 
 from schemory.errors import InvalidParamError, Problem, SecretDetectedError
-from schemory.identity.allowed import resolve_allowed
+from schemory.identity.allowed import real_path, resolve_allowed
 from schemory.identity.dotenv import tighter_limits
 from schemory.identity.resolve import ProjectRules, real_roots, resolve_project
 from schemory.memory.faults import SecretFinding
@@ -31,6 +31,7 @@ class Place:
         limits: The server's, or the project's tighter ones.
         scope_default: Normalised; None = an entry must name its scope.
         allowed_tags: Normalised; none = any tag.
+        named_file: See `MemorySettings`.
         warnings: What every answer about this project should tell.
     """
 
@@ -39,6 +40,7 @@ class Place:
     limits: Limits
     scope_default: str | None = None
     allowed_tags: tuple[str, ...] = ()
+    named_file: str | None = None
     warnings: tuple[str, ...] = ()
 
     @property
@@ -58,11 +60,12 @@ class Place:
             InvalidParamError: It cannot be used on this system.
             PathNotAllowedError: It lies outside the project's folder and the allowed roots.
         """
+        is_named = text == self.named_file and not self.roots
         return resolve_allowed(
             text,
             field=field,
             folder=self.project.folder,
-            roots=self.roots,
+            roots=[str(Path(real_path(text)).parent)] if is_named else self.roots,
             style=self.rules.style,
         )
 
@@ -104,6 +107,7 @@ def find_place(ref: ProjectRef, settings: MemorySettings, rules: ProjectRules) -
         limits=limits,
         scope_default=scope,
         allowed_tags=tags,
+        named_file=settings.named_file,
         warnings=tuple(dict.fromkeys(told)),
     )
 

@@ -45,6 +45,7 @@ from schemory.memory.settings import MemorySettings
 from schemory.memory.vector_backend import VectorBackend
 from schemory.memory.work import Work
 from schemory.model.author import NOBODY, Author
+from schemory.model.frozen import replace
 from schemory.model.jsonvalue import Json
 from schemory.model.late import LateModule
 from schemory.model.moment import Clock, IdMaker
@@ -106,6 +107,16 @@ class ProjectMemory:
         self.work = Work(store=store, settings=settings, now=now, ids=ids, vectors=vectors)
 
     # What other rooms build on
+
+    def with_named_file(self, file: str) -> ProjectMemory:
+        """Return the same memory for a person who names `file`, to be read or written anywhere."""
+        return ProjectMemory(
+            self.store,
+            settings=replace(self.settings, named_file=file),
+            now=self.work.now,
+            ids=self.work.ids,
+            vectors=self.vectors,
+        )
 
     def place(self, ref: ProjectRef) -> Place:
         """Return the project that `ref` means with the rules that hold there."""

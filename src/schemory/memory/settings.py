@@ -61,6 +61,8 @@ class MemorySettings:
         audit: Whether writes are recorded.
         audit_file: JSON lines that each record is also appended to; None = none.
         allowed_roots: Folders in which projects and files must lie; none = the project's own.
+        named_file: One that the person at the command line named themselves: where no roots are
+            configured it may be read or written wherever it lies.
         server_project: The project of calls that name none.
         scope_default: Where an entry names no scope.
         allowed_tags: The only tags entries may have; none = any.
@@ -73,6 +75,7 @@ class MemorySettings:
     audit: bool = True
     audit_file: Path | None = None
     allowed_roots: tuple[str, ...] = ()
+    named_file: str | None = None
     server_project: ProjectIdentity | None = None
     scope_default: str | None = None
     allowed_tags: tuple[str, ...] = ()
