@@ -26,6 +26,13 @@ from schemory.server.principals import (
 from schemory.tools.registry import Tool
 
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
+MAX_BODIES_BYTES: Final = 64 * 1024 * 1024
+"""All large bodies in flight together; the request that would go beyond comes again."""
+
+_SMALL_BYTES: Final = 64 * 1024
+"""Bodies up to this, which are nearly all, are not counted: the connections bound them."""
+
+_RETRY_SECONDS: Final = "1"
 BODY_SECONDS: Final = 30.0
 """A request's body must be here after this time."""
 
@@ -57,6 +64,7 @@ class Gate:
         self._rates = rates
         self._tools = tools
         self._refused = refused
+        self._in_flight = 0
 
     async def __call__(self, scope: Request, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it."""
@@ -64,6 +72,20 @@ class Gate:
         if answer is not None:
             await answer(scope, receive, send)
             return
+        size = _size_of(scope)
+        if self._in_flight + size > MAX_BODIES_BYTES:
+            self._refused("busy")
+            told = f"Too many large requests at once; try again in {_RETRY_SECONDS} second."
+            await plain(503, told, {"Retry-After": _RETRY_SECONDS})(scope, receive, send)
+            return
+        self._in_flight += size
+        try:
+            await self._serve(scope, receive, send)
+        finally:
+            self._in_flight -= size
+
+    async def _serve(self, scope: Request, receive: Receive, send: Send) -> None:
+        """Pass a request on whose sender is known, once its body is here and allowed."""
         if scope["method"] == "POST":
             body = await self._body(scope, receive)
             if isinstance(body, Response):
@@ -72,8 +94,8 @@ class Gate:
             message = read_one(body)
             if isinstance(message, Fault):
                 self._refused("message")
-                answer = rpc_refusal(400, message.code, message.message, message.id)
-                await answer(scope, receive, send)
+                told = rpc_refusal(400, message.code, message.message, message.id)
+                await told(scope, receive, send)
                 return
             if "method" not in message:
                 body = encode(message)  # an answer as it was understood, if only as an error
@@ -184,6 +206,17 @@ async def read_body(headers: Headers, receive: Receive) -> bytes:
             raise BodyTooLargeError
         if not message.get("more_body", False):
             return bytes(body)
+
+
+def _size_of(scope: Request) -> int:
+    """Return how many bytes a request may hold in memory; 0 for a small one."""
+    if scope["method"] != "POST":
+        return 0  # no other method's body is kept
+    declared = Headers(scope=scope).get("content-length", "")
+    if not (declared.isascii() and declared.isdigit()):
+        return MAX_BODY_BYTES  # it comes in chunks, and nobody knows
+    size = int(declared)
+    return 0 if size <= _SMALL_BYTES else min(size, MAX_BODY_BYTES)
 
 
 def replaying(body: bytes, receive: Receive) -> Receive:

@@ -4,6 +4,8 @@ import concurrent.futures
 import contextlib
 import http.client
 import json
+import os
+import select
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -158,6 +160,27 @@ def test_a_size_that_is_a_lie_is_believed_only_as_far_as_it_helps(open_server: "
             open_server, f"{head}Content-Length: {length}\r\nConnection: close\r\n\r\n".encode()
         )
         assert got.split(b" ")[1] in {b"400", b"413"}, (length, got)
+
+
+@pytest.mark.covers("http.walls.bodies")
+def test_large_bodies_share_a_bound_that_small_ones_do_not_meet(open_server: "Served") -> None:
+    head = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: {JSON}\r\nAccept: {BOTH}\r\n"
+    begun = f"{head}Content-Length: {LIMIT}\r\n\r\n{{".encode()
+    with contextlib.ExitStack() as stack:
+        held = [stack.enter_context(open_server.connect()) for _ in range(17)]
+        for connection in held:
+            connection.sendall(begun)
+        refused, _, _ = select.select(held, [], [], 20)
+        told = refused[0].recv(4096).decode()
+        assert told.startswith("HTTP/1.1 503")
+        assert "retry-after: 1\r\n" in told.lower()
+        assert len(refused) == 1  # of 17 that would be 68 MiB
+        assert open_server.send("GET", "/healthz").status == 200
+        assert post(open_server) == 200
+        assert post(open_server, PING[:-1] + " " * 70_000 + "}") == 503
+    while post(open_server, PING[:-1] + " " * 70_000 + "}") == 503:
+        os.sched_yield()  # until the server has seen that they left
+    assert 'reason="busy"' in open_server.send("GET", "/metrics").text
 
 
 @pytest.mark.covers("http.walls.garbage")
