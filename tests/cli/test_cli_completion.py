@@ -208,6 +208,20 @@ def test_zsh_completes_commands_options_and_values(
             typed("\x15", "")
 
 
+@pytest.mark.covers("cli.completion")
+def test_the_powershell_script_has_each_key_once_as_powershell_counts(
+    script: Callable[[str], Path],
+) -> None:
+    # It refuses a table in which two keys differ by case only, and 5.1 reads other signs wrongly.
+    text = script("powershell").read_text(encoding="utf-8")
+    assert text.isascii()
+    for table in re.findall(r"@\{\n(.*?)\n    \}", text, re.DOTALL):
+        keys = [
+            key.lower() for key in re.findall(r"^ +'((?:[^']|'')*)' = @\(", table, re.MULTILINE)
+        ]
+        assert len(keys) == len(table.splitlines()) == len(set(keys))
+
+
 @needs_pwsh
 @pytest.mark.covers("cli.completion")
 def test_powershell_completes_commands_options_and_values(script: Callable[[str], Path]) -> None:
