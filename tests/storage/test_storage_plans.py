@@ -28,8 +28,6 @@ _BOUNDED = re.compile(
     r"|json_each|.* VIRTUAL TABLE INDEX .*)\b"
 )
 
-Statement = tuple[str, Any]
-
 
 @pytest.fixture
 def statements() -> Iterator[dict[str, Any]]:
