@@ -26,6 +26,8 @@ OPTIONAL_TEXTS = ("title", "summary", "source_ref", "source_path", "source_uri")
 FIELDS = (*REQUIRED, *OPTIONAL_TEXTS, "tags", "importance", "confidence")
 """Every field that a caller gives, in the order of messages."""
 
+_SOURCE_TYPES = frozenset(SourceType)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryRules:
@@ -139,7 +141,7 @@ class _Check:
         elif name == "content":
             self._content(text)
         elif name == "source_type":
-            if text in set(SourceType):
+            if text in _SOURCE_TYPES:
                 self.values[name] = text
             else:
                 self._refuse(one_of(name, text, tuple(SourceType)))

@@ -261,7 +261,7 @@ def _longest(text: str, most: int) -> list[str]:
 
     Every word is a term of the index as it is, so that no stem needs making.
     """
-    return sorted(set(words_of(text)), key=lambda word: (-len(word), word))[:most]
+    return sorted(sorted(set(words_of(text))), key=len, reverse=True)[:most]
 
 
 def _share(runs: set[Hashable], others: set[Hashable]) -> float:

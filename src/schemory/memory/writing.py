@@ -26,7 +26,7 @@ from schemory.memory.revisions import require_revision
 from schemory.memory.sources import Source, locate_source
 from schemory.memory.work import Work
 from schemory.model.author import Author
-from schemory.model.entry import DEFAULT_IMPORTANCE, Entry, SourceType, Status
+from schemory.model.entry import Entry, SourceType, Status
 from schemory.model.frozen import names_of, replace
 from schemory.model.jsonvalue import Json
 
@@ -156,21 +156,15 @@ def _draft(
     source = _settle(faults, place, checked, record, allow_secret=allow_secret)
     faults.raise_any()
     values = {"scope": place.scope_default, **checked.values, **_source_fields(source)}
-    content = str(values["content"])
-    entry = Entry(
+    return Entry(
         id=work.ids(),
         project_id=place.id,
-        scope=str(values["scope"]),
-        topic=str(values["topic"]),
-        content=content,
-        content_sha256=content_sha256(content),
-        source_type=SourceType(str(values["source_type"])),
-        importance=DEFAULT_IMPORTANCE,
+        content_sha256=content_sha256(str(values["content"])),
         created_by=record.by.author or None,
         created_at="",
         updated_at="",
+        **_entry_fields(values),
     )
-    return replace(entry, **_entry_fields(values))
 
 
 def _settle(

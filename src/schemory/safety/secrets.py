@@ -20,6 +20,7 @@ _SHORTEST_TOKEN = 20
 _ESCAPES = ("\\n", "\\r", "\\t")
 
 _TOKENS = (*TOKEN_FORMS, *SERVICE_FORMS)
+_KEYWORDS = tuple((keyword, form) for form in SHAPE_FORMS for keyword in form.keywords)
 
 
 class Finding(NamedTuple):
@@ -80,12 +81,11 @@ def _begins_a_word(text: str, at: int) -> bool:
 
 
 def _known_shapes(text: str) -> Iterator[Finding]:
-    for form in SHAPE_FORMS:
-        if any(keyword in text for keyword in form.keywords):
-            for found in _compiled(form.pattern).finditer(text):
-                group = "value" if "value" in found.re.groupindex else 0
-                if not _is_harmless(found, group):
-                    yield Finding(form.name, found.start(group), found.end(group))
+    for form in dict.fromkeys([form for keyword, form in _KEYWORDS if keyword in text]):
+        for found in _compiled(form.pattern).finditer(text):
+            group = "value" if "value" in found.re.groupindex else 0
+            if not _is_harmless(found, group):
+                yield Finding(form.name, found.start(group), found.end(group))
 
 
 def _is_harmless(found: re.Match[str], group: str | int) -> bool:

@@ -15,7 +15,7 @@ from schemory.storage.sqlite.rows import is_storable
 from schemory.storage.sqlite.space import Space, id_list
 
 _POSTINGS: Final = """
-SELECT ?, rowid FROM memory_index_{n} WHERE memory_index_{n} MATCH ? LIMIT ?
+SELECT rowid FROM memory_index_{n} WHERE memory_index_{n} MATCH ? LIMIT ?
 """
 _STATUSES: Final = """
 SELECT e.row_id, e.status FROM carray(?2) AS wanted CROSS JOIN memory_entries AS e
@@ -58,16 +58,15 @@ def _postings(space: Space, terms: Sequence[str], most: int) -> list[list[int]]:
     """Return where each term stands that stands anywhere; at most so many places of each."""
     if not space.number:
         return []
-    bound = ((number, quoted((term, False)), most) for number, term in enumerate(terms))
-    found: dict[int, list[int]] = {}
+    sql = for_project(_POSTINGS, space.number)
+    asked = (space.db.execute(sql, (quoted((term, False)), most)) for term in terms)
     try:
-        for number, row_id in space.db.executemany(for_project(_POSTINGS, space.number), bound):
-            found.setdefault(number, []).append(row_id)
+        found = [[row[0] for row in rows] for rows in asked]
     except apsw.Error as error:
         if is_index_fault(error):
             return []
         raise
-    return list(found.values())
+    return [ids for ids in found if ids]
 
 
 def _with_status(space: Space, row_ids: list[int], statuses: Sequence[Status]) -> list[int]:
