@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from schemory import open_store
+from schemory.model.jsonvalue import compact
 from schemory.schemas.catalog import SchemaCatalog
 from schemory.tools.toolbox import ToolSettings, build_toolbox
 
@@ -184,14 +185,83 @@ def test_what_fits_is_not_cut(open_desk: "DeskMaker", hub: "Desk") -> None:
     assert len(reply.text.encode()) < whole
 
 
+def joined(pages_of: list[dict[str, Any]], name: str) -> list[str]:
+    """Return a node's lines out of the stretches in which they came."""
+    lines: list[str] = []
+    for page in pages_of:
+        for node in page["nodes"]:
+            if node["name"] == name:
+                first, *others = node["metadata"]
+                if page.get("cut", {}).get("continuesLine"):
+                    lines[-1] += first
+                else:
+                    lines.append(first)
+                lines += others
+    return lines
+
+
+LONG = [
+    "short",
+    '\u00e9\n"\U0001f642' * 3_000,
+    "",
+    *(f"k{i}: {'y' * 90}" for i in range(50)),
+    "end",
+]
+
+
 @pytest.mark.covers("tools.budget.single")
-def test_a_node_larger_than_the_budget_goes_out_whole(open_desk: "DeskMaker") -> None:
+@pytest.mark.parametrize("tool", ["read_graph", "open_nodes", "search_nodes"])
+def test_a_node_larger_than_the_budget_comes_in_stretches(
+    open_desk: "DeskMaker", tool: str
+) -> None:
     desk = open_desk(response_budget=2_000)
-    desk.ok("add_nodes", {"nodes": [{"name": "big", "nodeType": "t", "metadata": ["x" * 9_000]}]})
-    desk.ok("add_nodes", {"nodes": [{"name": "small", "nodeType": "t"}]})
-    first, second = pages(desk, "read_graph", {})
-    assert [len(node["metadata"][0]) for node in first["nodes"]] == [9_000]
-    assert names(second) == ["small"]
+    for name, lines in (("a", ["k: 1"]), ("big", LONG), ("c", ["k: 2"])):
+        desk.ok("add_nodes", {"nodes": [{"name": name, "nodeType": "t", "metadata": lines}]})
+    desk.ok("add_edges", {"edges": [{"from": "big", "to": "a", "edgeType": "e"}]})
+    calls: dict[str, dict[str, Any]] = {
+        "read_graph": {},
+        "open_nodes": {"names": ["a", "big", "c"]},
+        "search_nodes": {"query": "t"},
+    }
+    found = list(pages(desk, tool, calls[tool]))
+    assert all(len(compact({"data": page}).encode()) <= 2_000 for page in found)
+    assert joined(found, "big") == LONG
+    assert joined(found, "a") == ["k: 1"]
+    assert joined(found, "c") == ["k: 2"]
+    assert sum(len(page["edges"]) for page in found) == 1
+    first = next(page["cut"] for page in found if "cut" in page)
+    assert (first["name"], first["fromLine"], first["lines"]) == ("big", 0, len(LONG))
+    if tool != "read_graph":
+        assert [name for page in found for name in page.get("matched", [])].count("big") <= 1
+    for page in found:
+        if "cut" in page:
+            (node,) = page["nodes"]
+            assert page["cut"]["toLine"] - page["cut"]["fromLine"] + 1 == len(node["metadata"])
+
+
+@pytest.mark.covers("tools.budget.single")
+def test_a_long_neighbour_comes_in_stretches_too(open_desk: "DeskMaker") -> None:
+    desk = open_desk(response_budget=2_000)
+    desk.ok("add_nodes", {"nodes": [{"name": "big", "nodeType": "t", "metadata": LONG}]})
+    desk.ok("add_nodes", {"nodes": [{"name": "a", "nodeType": "t"}]})
+    desk.ok("add_edges", {"edges": [{"from": "big", "to": "a", "edgeType": "e"}]})
+    found = list(pages(desk, "open_nodes", {"names": ["a"]}))
+    assert joined(found, "big") == LONG
+    assert sum(len(page["edges"]) for page in found) == 1
+
+
+@pytest.mark.covers("tools.budget.single")
+def test_a_node_that_went_between_its_stretches_leaves_the_next_one_whole(
+    open_desk: "DeskMaker",
+) -> None:
+    desk = open_desk(response_budget=2_000)
+    desk.ok("add_nodes", {"nodes": [{"name": "big", "nodeType": "t", "metadata": LONG}]})
+    desk.ok("add_nodes", {"nodes": [{"name": "c", "nodeType": "t", "metadata": ["k: 2", "l: 3"]}]})
+    cursor = desk.ok("read_graph", {})["nextCursor"]
+    desk.ok("delete_nodes", {"nodeNames": ["big"]})
+    last = desk.ok("read_graph", {"cursor": cursor})
+    assert [node["metadata"] for node in last["nodes"]] == [["k: 2", "l: 3"]]
+    assert "cut" not in last
 
 
 @pytest.mark.covers("tools.budget.pages")

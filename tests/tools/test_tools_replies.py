@@ -141,6 +141,17 @@ def test_what_fits_is_left_alone_and_no_budget_fits_everything() -> None:
 
 
 @pytest.mark.covers("tools.budget.single")
-def test_a_single_item_larger_than_the_budget_goes_out_whole() -> None:
+def test_a_single_item_that_must_stay_goes_out_whole() -> None:
     nodes = [{"name": "x" * 10_000}, {"name": "y"}]
     assert fitted({"nodes": nodes}, 1_000)["nodes"] == nodes[:1]
+
+
+@pytest.mark.covers("tools.budget.writes")
+def test_of_a_write_even_the_first_item_is_left_out_where_it_does_not_fit() -> None:
+    data = {"nodes": [{"name": "x" * 10_000}], "edges": [{"from": "x"}]}
+    assert fitted(data, 1_000, least=0) == {
+        "nodes": [],
+        "edges": [{"from": "x"}],
+        "truncated": True,
+        "omitted": {"nodes": 1},
+    }

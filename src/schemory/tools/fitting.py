@@ -14,11 +14,11 @@ ENVELOPE_BYTES = 400
 _NOTE_BYTES = 300
 
 
-def fitted(data: Mapping[str, Json], budget: int) -> dict[str, Json]:
+def fitted(data: Mapping[str, Json], budget: int, *, least: int = 1) -> dict[str, Json]:
     """Return `data` within `budget` bytes: the longest lists are cut and `omitted` counts the rest.
 
     The write itself is complete; what is left out of the answer can be read any time. Every list
-    keeps its first item, however large.
+    keeps its first `least` items, however large.
     """
     room = budget - ENVELOPE_BYTES
     result = dict(data)
@@ -26,12 +26,12 @@ def fitted(data: Mapping[str, Json], budget: int) -> dict[str, Json]:
         return result
     room -= _NOTE_BYTES
     omitted: dict[str, Json] = {}
-    for key in sorted(_lists(result), key=lambda k: -wire_bytes(result[k])):
+    for key in sorted(_lists(result, least), key=lambda k: -wire_bytes(result[k])):
         excess = wire_bytes(result) - room
         if excess <= 0:
             break
         whole = cast("Sequence[Json]", result[key])
-        kept = _without(whole, excess)
+        kept = _without(whole, excess, least)
         if len(kept) < len(whole):
             omitted[key] = len(whole) - len(kept)
             result[key] = kept
@@ -40,15 +40,15 @@ def fitted(data: Mapping[str, Json], budget: int) -> dict[str, Json]:
     return result
 
 
-def _lists(data: Mapping[str, Json]) -> list[str]:
-    return [key for key, value in data.items() if is_array(value) and len(value) > 1]
+def _lists(data: Mapping[str, Json], least: int) -> list[str]:
+    return [key for key, value in data.items() if is_array(value) and len(value) > least]
 
 
-def _without(items: Sequence[Json], excess: int) -> Sequence[Json]:
-    """Return the first items, as many as stay when the last `excess` bytes go; at least one."""
+def _without(items: Sequence[Json], excess: int, least: int) -> Sequence[Json]:
+    """Return the first items, as many as stay when the last `excess` bytes go; `least` at least."""
     sizes = [item_bytes(item) for item in items]
     count = len(items)
-    while count > 1 and excess > 0:
+    while count > least and excess > 0:
         count -= 1
         excess -= sizes[count]
     return items[:count]

@@ -41,8 +41,8 @@ class _Written(Protocol):
 
 
 def write_reply(bench: Bench, data: Mapping[str, Json], action: str) -> Reply:
-    """Return a write's answer within the response budget."""
-    return bench.replies.success(fitted(data, bench.budget), action)
+    """Return a write's answer within the response budget; a node beyond it can be read in pages."""
+    return bench.replies.success(fitted(data, bench.budget, least=0), action)
 
 
 def side_notes(result: _Written) -> dict[str, Json]:

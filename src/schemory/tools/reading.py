@@ -8,9 +8,11 @@ from schemory.model.edge import EdgeRecord
 from schemory.model.frozen import dataclass, field, replace
 from schemory.model.jsonvalue import Json
 from schemory.model.node import NodeRecord
-from schemory.storage.protocols import Capability, GraphStore
+from schemory.model.text import counted
+from schemory.storage.protocols import Capability, GraphStore, Position
 from schemory.tools.bench import Bench, flag_of, text_of, texts_of, whole_of
-from schemory.tools.fitting import ENVELOPE_BYTES, counted, fitted
+from schemory.tools.fitting import ENVELOPE_BYTES, fitted
+from schemory.tools.long_nodes import MIN_ROOM, Line, cut_wire, line_of, lines_within
 from schemory.tools.registry import Call, Reply
 from schemory.tools.wire import COMMA_BYTES, edge_text, edge_wire, item_bytes, node_text, node_wire
 
@@ -62,6 +64,16 @@ class _View:
         return names + sum(map(self.size_of, page.nodes)) + sum(map(self.size_of, page.edges))
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A call of one of these tools, and how it is answered."""
+
+    bench: Bench
+    call: Call
+    tool: str
+    view: _View
+
+
 def read_graph(bench: Bench, call: Call) -> Reply:
     """Answer all nodes and edges in creation order, page by page.
 
@@ -102,35 +114,53 @@ def open_nodes(bench: Bench, call: Call) -> Reply:
 def _answer(bench: Bench, call: Call, tool: str, fetch: _Fetch) -> Reply:
     """Return the largest page that the budget allows; estimates are corrected by measuring."""
     view = _View(flag_of(call, "namesOnly"), flag_of(call, "includeInfo"))
+    asked = _Asked(bench, call, tool, view)
+    line, after = line_of(bench.position(call, tool))
     options = PageOptions(
         limit=whole_of(call, "limit"),
         neighbor_limit=whole_of(call, "neighborLimit"),
         node_types=texts_of(call.arguments.get("nodeTypes")),
         names_only=view.names_only,
         with_neighbors=flag_of(call, "neighbors", default=True),
-        after=bench.position(call, tool),
+        after=after,
     )
     if bench.budget <= 0:
-        return _reply(bench, call, tool, view, fetch(options))
-    return _bounded(bench, call, tool, view, lambda room: fetch(replace(options, room=room)))
+        return _reply(asked, fetch(options))
+
+    def within(room: int) -> GraphPage:
+        return fetch(replace(options, room=Room(max(1, room), view.size_of)))
+
+    def stretch(page: GraphPage, start: Line) -> Reply:
+        return _stretch(asked, page, start, after)
+
+    if line is not None:
+        page = within(1)
+        if page.nodes and page.nodes[0].id == line.node_id:
+            return stretch(replace(page, matched=()), line)
+    return _bounded(asked, within, stretch)
 
 
 def _bounded(
-    bench: Bench, call: Call, tool: str, view: _View, fetch: Callable[[Room], GraphPage]
+    asked: _Asked,
+    fetch: Callable[[int], GraphPage],
+    stretch: Callable[[GraphPage, Line], Reply],
 ) -> Reply:
+    bench, view = asked.bench, asked.view
     room = bench.budget - ENVELOPE_BYTES
     fitting: Reply | None = None
     passes_left = _PASSES
     while True:
         passes_left -= 1
-        page = fetch(Room(max(1, room), view.size_of))
-        reply = _reply(bench, call, tool, view, page)
+        page = fetch(room)
+        reply = _reply(asked, page)
         size = len(reply.text.encode())
         if size > bench.budget and len(page.nodes) + len(page.edges) > 1:
             if fitting is not None or not passes_left:
                 return fitting or reply
             room -= size - bench.budget + _MARGIN
             continue
+        if size > bench.budget and page.nodes and not view.names_only:
+            return stretch(page, Line(page.nodes[0].id))
         # A page leaves room for the matches' names, which not every answer repeats.
         spare = view.bytes_of(page) + ENVELOPE_BYTES - size
         if page.more is None or spare < _WORTH_ANOTHER_PASS or not passes_left:
@@ -139,7 +169,24 @@ def _bounded(
         room = room * (bench.budget - ENVELOPE_BYTES) // size
 
 
-def _reply(bench: Bench, call: Call, tool: str, view: _View, page: GraphPage) -> Reply:
+def _stretch(asked: _Asked, page: GraphPage, start: Line, after: Position | None) -> Reply:
+    """Return as many lines of a page's one node, from `start`, as the budget allows."""
+    record, budget = page.nodes[0], asked.bench.budget
+    room = budget - ENVELOPE_BYTES
+    while True:
+        lines, end = lines_within(record.node.metadata, start, room)
+        shown = replace(record, node=replace(record.node, metadata=lines))
+        more = page.more if end is None else end.position(after)
+        cut = cut_wire(record.node, start, end)
+        reply = _reply(asked, replace(page, nodes=(shown,), more=more), cut)
+        excess = len(reply.text.encode()) - budget
+        if excess <= 0 or room <= MIN_ROOM:
+            return reply
+        room -= excess
+
+
+def _reply(asked: _Asked, page: GraphPage, cut: dict[str, Json] | None = None) -> Reply:
+    bench, call, tool, view = asked.bench, asked.call, asked.tool, asked.view
     data: dict[str, Json] = {
         "nodes": [view.item(record) for record in page.nodes],
         "edges": [view.item(record) for record in page.edges],
@@ -154,6 +201,8 @@ def _reply(bench: Bench, call: Call, tool: str, view: _View, page: GraphPage) ->
         data["warnings"] = list(page.warnings)
     if tool == "open_nodes":
         data |= _not_found(page.not_found, bench.budget)
+    if cut is not None:
+        data["cut"] = cut
     if page.more is not None:
         data |= {"truncated": True, "nextCursor": bench.cursor(call, tool, page.more)}
         totals = {"totalMatches": page.total_matches, "totalNeighbors": page.total_neighbors}
