@@ -25,6 +25,7 @@ T = TypeVar("T")
 
 _WALK = "g"
 _GROUP = 32
+_FEW = 12
 
 
 class Filling:
@@ -58,6 +59,18 @@ class Filling:
         """Whether the limit of neighbours is reached."""
         limit = self._options.neighbor_limit
         return limit is not None and len(self.neighbours) >= limit
+
+    @property
+    def neighbours_likely(self) -> int:
+        """About how many more neighbours fit, from a few to a chunk: others are read in vain.
+
+        Going by the size of those that are here with their edges, since most are much alike.
+        """
+        limit, here = self._options.neighbor_limit, len(self.neighbours)
+        count = CHUNK if limit is None else limit - here + 1
+        if self._room is not None and here:
+            count = min(count, (self._room.max_bytes - self._used) * here // self._used + 1)
+        return min(max(count, _FEW), CHUNK)
 
     def half_left(self) -> int | None:
         """Return how far matches may fill the page, so that their neighbours have room too."""
@@ -120,6 +133,8 @@ def checked(options: PageOptions) -> PageOptions:
         problems.append(invalid("$.neighborLimit", "neighborLimit must be at least 0"))
     if problems:
         raise error_for(problems)
+    if not options.node_types:
+        return options
     return replace(options, node_types=tuple(map(nfc, options.node_types)))
 
 

@@ -251,9 +251,9 @@ class _Groups:
         ids = [record.id for record in group]
         # A neighbour whose edges did not all fit stands first again.
         after_id = stand.node if stand.edge == -1 else stand.node - 1
-        # Asking costs two look-ups for each match, so a large group is asked for more at once.
-        count = max(CHUNK, 2 * len(ids))
         while True:
+            # Asking costs two look-ups for each match, so a large group is asked for more at once.
+            count = max(self._filling.neighbours_likely, 2 * len(ids))
             batch = self._reader.neighbours(ids, after_id=after_id, limit=count)
             for start in range(0, len(batch), CHUNK):
                 part = batch[start : start + CHUNK]

@@ -3,7 +3,7 @@
 Forward references resolve, because every name of the file is known by now.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TypeVar
 
@@ -53,7 +53,7 @@ def resolve(parsed: ParsedFile, reader: GraphReader, options: ImportOptions) -> 
     stored = {} if is_empty else _find_nodes(reader, parsed.nodes)
     for name, records in parsed.nodes.items():
         _resolve_node(found, name, records, stored.get(name))
-    _resolve_edges(found, parsed, reader, options, is_empty=is_empty)
+    _resolve_edges(found, parsed, reader, options, stored)
     _resolve_kept(found, parsed, reader)
     found.faults.sort(key=lambda fault: fault.line)
     found.twins = _twins(found.nodes, reader, is_empty=is_empty)
@@ -136,8 +136,7 @@ def _resolve_edges(
     parsed: ParsedFile,
     reader: GraphReader,
     options: ImportOptions,
-    *,
-    is_empty: bool,
+    stored: Mapping[str, NodeRecord],
 ) -> None:
     outside = {
         name: None
@@ -145,19 +144,23 @@ def _resolve_edges(
         for name in (line.edge.from_name, line.edge.to_name)
         if name not in parsed.nodes
     }
-    there = set[str]() if is_empty else set(_find_nodes(reader, outside))
-    missing = {name: None for name in outside if name not in there}
+    stored = {**stored, **_find_nodes(reader, outside)}
+    missing = {name: None for name in outside if name not in stored}
     if options.dangling is Dangling.STUB:
         found.nodes += [_stub(name) for name in missing]
         found.stubs = len(missing)
         missing = {}
-    taken = set[EdgeKey]() if is_empty else _stored_keys(reader, parsed.edges)
+    taken = _stored_keys(reader, parsed.edges, stored)
     for line in parsed.edges:
         _resolve_edge(found, line, missing, taken)
 
 
-def _stored_keys(reader: GraphReader, edges: Iterable[EdgeLine]) -> set[EdgeKey]:
-    keys = (line.edge.key for line in edges)
+def _stored_keys(
+    reader: GraphReader, lines: Iterable[EdgeLine], stored: Container[str]
+) -> set[EdgeKey]:
+    """Return which of the edges are stored; only those whose ends are can be."""
+    edges = (line.edge for line in lines)
+    keys = (edge.key for edge in edges if edge.from_name in stored and edge.to_name in stored)
     return {key for chunk in chunks(keys) for key in reader.find_edges(chunk)}
 
 
@@ -171,11 +174,11 @@ def _resolve_edge(
         fault = Fault(line.line, line.text, f"no node is named {names}", FaultKind.DANGLING)
         found.faults.append(fault)
         return
-    before = len(taken)
-    taken.add(edge.key)
-    if len(taken) == before:
+    key = edge.key
+    if key in taken:
         found.duplicates += 1
     else:
+        taken.add(key)
         created = line.claims.created or line.claims.updated
         found.edges.append(
             NewEdge(

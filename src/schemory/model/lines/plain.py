@@ -19,7 +19,6 @@ _NODES: Final = {
     ),
 }
 _EDGES: Final = {"edge": "edgeType", "relation": "relationType"}
-_NUMBERS: Final = (int, float)
 
 
 class PlainReader:
@@ -49,20 +48,18 @@ class PlainReader:
         if name is None or node_type is None or not isinstance(items, list):
             return None
         entries = tuple([item for item in items if isinstance(item, str)])
-        if len(entries) != len(items) or text_fault("\n".join(entries)):
+        if len(entries) != len(items) or text_fault("".join(entries)):
             return None
         return NodeLine(line=place.line, text=place.text, node=Node(name, node_type, entries))
 
     def _edge(self, place: Place | Value, found: Mapping[str, Json], kind: str) -> EdgeLine | None:
         weight = found.get("weight", 1.0)
         count = 5 if "weight" in found else 4
-        if len(found) != count or type(weight) not in _NUMBERS:
+        if len(found) != count or not (type(weight) is float or type(weight) is int):
             return None
         from_name, to_name = self._known(found.get("from")), self._known(found.get("to"))
         edge_type = self._known(found.get(_EDGES[kind]))
-        if from_name is None or to_name is None or edge_type is None:
-            return None
-        if not isinstance(weight, int | float) or abs(weight) > 1:
+        if from_name is None or to_name is None or edge_type is None or abs(weight) > 1:
             return None
         edge = Edge(from_name, to_name, edge_type, float(weight))
         return EdgeLine(line=place.line, text=place.text, edge=edge)

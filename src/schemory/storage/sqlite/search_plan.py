@@ -196,19 +196,21 @@ def _folded_json(stored: str) -> str:
 
 def _walk(db: apsw.Connection, number: int, terms: _Terms, *, scan: bool) -> Walk:
     every = _of_types(db, number, terms.allowed) or scanned(db, number)
-    indexed = [] if scan else [i for i, text in enumerate(terms.texts) if grams_of(text)]
-    if not indexed:
+    made = {} if scan else {i: grams_of(text) for i, text in enumerate(terms.texts)}
+    grams = {i: each for i, each in made.items() if each}
+    if not grams:
         return staged(every, every)
-    leader, cost = _leader(db, number, terms, indexed)
+    leader, cost = _leader(db, number, terms, grams)
     if terms.allowed is not None:
         wanted = count_of_types(db, number, sorted(terms.allowed), _FEW)
         if wanted < min(cost, _FEW):
             return staged(every, every)
-    led = match_all(grams_of(terms.texts[leader]))
+    led = match_all(grams[leader])
     if len(terms.texts) == 1 and not terms.typed[leader]:
         return postings(db, number, led)
-    grams = dict.fromkeys(gram for i in indexed for gram in grams_of(terms.texts[i]))
-    by_name = named_only(db, number, match_all(grams))
+    by_name = named_only(
+        db, number, match_all(dict.fromkeys(gram for each in grams.values() for gram in each))
+    )
     return staged(by_name, _by_rest(db, number, terms, leader, led))
 
 
@@ -233,15 +235,18 @@ def _of_types(db: apsw.Connection, number: int, types: frozenset[int] | None) ->
 
 
 def _leader(
-    db: apsw.Connection, number: int, terms: _Terms, indexed: Sequence[int]
+    db: apsw.Connection, number: int, terms: _Terms, grams: Mapping[int, Sequence[str]]
 ) -> tuple[int, int]:
-    """Return which term narrows the candidates most, and (roughly, up to a bound) to how many."""
-    if len(indexed) == 1 and terms.allowed is None:
-        return indexed[0], _FEW
+    """Return which term narrows the candidates most, and (roughly, up to a bound) to how many.
+
+    `grams` are those of each term that has any, by its place.
+    """
+    if len(grams) == 1 and terms.allowed is None:
+        return next(iter(grams)), _FEW
     costs = {
-        i: count_having(db, number, match_all(grams_of(terms.texts[i])), _FEW)
+        i: count_having(db, number, match_all(each), _FEW)
         + count_of_types(db, number, sorted(terms.typed[i]), _FEW)
-        for i in indexed
+        for i, each in grams.items()
     }
     leader = min(costs, key=costs.__getitem__)
     return leader, costs[leader]
