@@ -22,7 +22,7 @@ Row: TypeAlias = "tuple[Any, ...]"
 
 def node_record(row: Row) -> NodeRecord:
     """Return the record of a row of the view `graph_nodes`."""
-    identity, name, node_type, metadata, typed, extra, created, updated, revision, author, *_ = row
+    identity, name, node_type, metadata, typed, extra, created, updated, revision, who, _, _ = row
     return NodeRecord(
         id=identity,
         node=Node(name, node_type, parse_lines(metadata)),
@@ -31,14 +31,29 @@ def node_record(row: Row) -> NodeRecord:
         created_at=created,
         updated_at=updated,
         revision=revision,
-        author=author,
+        author=who,
     )
 
 
 def edge_record(row: Row) -> EdgeRecord:
     """Return the record of a row of the view `graph_edges`."""
-    (identity, from_id, to_id, from_name, to_name, edge_type, weight, prop, extra, *rest) = row
-    created, updated, revision, author, *_ = rest
+    (
+        identity,
+        from_id,
+        to_id,
+        from_name,
+        to_name,
+        edge_type,
+        weight,
+        prop,
+        extra,
+        created,
+        updated,
+        revision,
+        author,
+        _,  # since
+        _,  # project
+    ) = row
     return EdgeRecord(
         id=identity,
         from_id=from_id,
