@@ -16,7 +16,7 @@ from schemory.errors import (
 )
 from schemory.graph.results import Failure
 from schemory.model.edge import EdgeRecord
-from schemory.model.jsonvalue import Json, child_path, compact
+from schemory.model.jsonvalue import Json, child_path, compact, place
 from schemory.model.likeness import nearest
 from schemory.model.node import NodeRecord
 from schemory.model.text import name_fault, nfc, text_fault, twin_key
@@ -81,11 +81,6 @@ class Faults:
         if not continue_on_error or len(self._by_item) == count:
             self.raise_any()
         return self.failures()
-
-
-def place(path: str) -> str:
-    """Return a JSON path as messages name it: without the root's `$.`."""
-    return path.removeprefix("$.")
 
 
 def require_items(items: Sequence[object], path: str) -> None:

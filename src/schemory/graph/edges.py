@@ -12,7 +12,6 @@ from schemory.graph.checks import (
     invalid,
     new_name_problem,
     once_each,
-    place,
     require_items,
     shown,
 )
@@ -29,6 +28,7 @@ from schemory.model.events import (
     BeforeDeleteEdges,
 )
 from schemory.model.frozen import dataclass
+from schemory.model.jsonvalue import place
 from schemory.model.node import NodeRecord
 from schemory.model.text import nfc, text_fault
 from schemory.model.weight import DEFAULT_WEIGHT, weight_fault

@@ -15,7 +15,6 @@ from schemory.graph.checks import (
     Missing,
     check_secrets,
     find_nodes,
-    place,
     revision_problem,
     shown,
     texts_of,
@@ -41,7 +40,7 @@ from schemory.model.events import (
     BeforeUpdateNodes,
 )
 from schemory.model.frozen import dataclass, replace
-from schemory.model.jsonvalue import Json, child_path
+from schemory.model.jsonvalue import Json, child_path, place
 from schemory.model.node import STUB, NewNode, Node, NodeChange, NodeRecord, TypedValue
 from schemory.model.schema import NodeSchema
 from schemory.model.text import nfc

@@ -12,7 +12,6 @@ from schemory.graph.checks import (
     invalid,
     new_name_problem,
     once_each,
-    place,
     require_items,
     revision_problem,
 )
@@ -33,6 +32,7 @@ from schemory.graph.work import Work
 from schemory.model.edge import Edge, EdgeChange, EdgeKey, EdgeRecord
 from schemory.model.events import AfterUpdateEdges, BeforeUpdateEdges
 from schemory.model.frozen import dataclass
+from schemory.model.jsonvalue import place
 from schemory.model.node import NodeRecord
 from schemory.model.schema import Direction
 from schemory.model.text import nfc

@@ -12,7 +12,6 @@ from schemory.graph.checks import (
     line_problems,
     new_name_problem,
     once_each,
-    place,
     require_items,
     revision_problem,
     shown,
@@ -32,6 +31,7 @@ from schemory.model.events import (
     BeforeUpdateNodes,
 )
 from schemory.model.frozen import dataclass
+from schemory.model.jsonvalue import place
 from schemory.model.node import NewNode, Node, NodeChange, NodeRecord
 from schemory.model.text import nfc
 

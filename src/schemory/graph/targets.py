@@ -13,7 +13,6 @@ from schemory.graph.checks import (
     call_text,
     find_nodes,
     new_name_problem,
-    place,
     shown,
     type_problem,
 )
@@ -21,7 +20,7 @@ from schemory.graph.relations import Relations, edge_key, other_end
 from schemory.graph.work import Work
 from schemory.model.edge import IMPORTED, Edge, EdgeChange, EdgeKey, EdgeRecord, NewEdge
 from schemory.model.frozen import dataclass, field, replace
-from schemory.model.jsonvalue import Json, child_path
+from schemory.model.jsonvalue import Json, child_path, place
 from schemory.model.node import UNKNOWN_TYPE, Node, NodeRecord, TypedValue
 from schemory.model.schema import NodeSchema, OnMissing
 from schemory.model.text import nfc

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from schemory.errors import InvalidParamError, Problem
-from schemory.graph.checks import place, shown
+from schemory.graph.checks import shown
+from schemory.model.jsonvalue import place
 from schemory.model.metadata import parse_line
 from schemory.model.node import Node, NodeRecord
 from schemory.model.schema import Property

@@ -67,6 +67,15 @@ def child_path(path: str, key: str | int) -> str:
     return f"{path}[{json.dumps(encodable(key), ensure_ascii=False)}]"
 
 
+def place(path: str) -> str:
+    """Return a JSON path as messages name it: without the root's `$.`.
+
+    >>> place("$.nodes[3].name")
+    'nodes[3].name'
+    """
+    return path.removeprefix("$.")
+
+
 def is_finite_number(value: object) -> TypeGuard[int | float]:
     """Whether `value` is a JSON number that a double can hold: no bool, NaN, infinity, giant.
 

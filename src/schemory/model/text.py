@@ -76,6 +76,17 @@ def name_fault(text: str) -> str | None:
     return text_fault(text)
 
 
+def is_utf8(text: str) -> bool:
+    """Whether `text` can be written as UTF-8: whether it has no lone surrogate."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def encodable(text: str) -> str:
     r"""Return `text` with lone surrogates replaced, so that a message about it can be sent.
 
@@ -88,7 +99,7 @@ def encodable(text: str) -> str:
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, as a message says it.
 
-    >>> counted(1, "item"), counted(2, "item")
-    ('1 item', '2 items')
+    >>> counted(1, "item"), counted(1200, "item")
+    ('1 item', '1,200 items')
     """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from schemory.model.frozen import dataclass, field
-from schemory.model.jsonvalue import Json, child_path
+from schemory.model.jsonvalue import Json, child_path, place
 from schemory.model.likeness import nearest
 from schemory.model.metadata import display_name, normal_key
 from schemory.model.schema import NodeSchema, Property
@@ -14,7 +14,6 @@ from schemory.schemas.values import (
     coerce_value,
     is_empty,
     listed,
-    place,
     unwrap,
 )
 

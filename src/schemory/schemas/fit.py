@@ -3,11 +3,11 @@
 import json
 
 from schemory.errors import Problem
-from schemory.model.jsonvalue import Json, child_path
+from schemory.model.jsonvalue import Json, child_path, place
 from schemory.model.metadata import has_key, normal_key, parse_line
 from schemory.model.node import NodeRecord
 from schemory.model.schema import NodeSchema, Property, PropertyType
-from schemory.schemas.values import ITEM_SEPARATOR, Trouble, coerce_value, listed, place
+from schemory.schemas.values import ITEM_SEPARATOR, Trouble, coerce_value, listed
 
 _MAX_SHOWN_KEY = 100
 

@@ -8,7 +8,14 @@ from typing import TypeGuard
 
 from schemory.errors import InvalidParamError, Problem
 from schemory.model.frozen import dataclass, field
-from schemory.model.jsonvalue import Json, child_path, is_finite_number, json_kind, plain_number
+from schemory.model.jsonvalue import (
+    Json,
+    child_path,
+    is_finite_number,
+    json_kind,
+    place,
+    plain_number,
+)
 from schemory.model.likeness import nearest
 from schemory.model.schema import Property, PropertyType
 from schemory.model.text import counted, encodable, nfc, text_fault
@@ -93,19 +100,15 @@ def coerce_value(prop: Property, value: Json, path: str, trouble: Trouble) -> Js
     if prop.type is not PropertyType.ARRAY:
         return _coerce_scalar(prop, prop.type, value, path, trouble)
     if not is_array(value):
-        kind = f"an array of {_ITEMS[prop.item_type]}"
+        what = f"an array of {_ITEMS[prop.item_type]}"
         hint = f'give an array, even for one item: "{prop.name}": ["…"]'
-        trouble.add(path, f"{place(path)} must be {kind}, not {json_kind(value)}", suggestion=hint)
+        trouble.add(path, f"{place(path)} must be {what}, not {json_kind(value)}", suggestion=hint)
         return None
     _check_count(prop, len(value), path, trouble)
-    items: list[Json] = []
-    for index, item in enumerate(value):
-        at = child_path(path, index)
-        if is_empty(item):
-            trouble.add(at, f"{place(at)} must not be null, blank or empty")
-        else:
-            items.append(_coerce_scalar(prop, prop.item_type, item, at, trouble))
-    return items if len(items) == len(value) and None not in items else None
+    kind = prop.item_type
+    return _items(
+        value, path, trouble, lambda item, at: _coerce_scalar(prop, kind, item, at, trouble)
+    )
 
 
 def coerce_extra(value: Json, path: str, trouble: Trouble) -> Json:
@@ -115,14 +118,21 @@ def coerce_extra(value: Json, path: str, trouble: Trouble) -> Json:
     """
     if not is_array(value):
         return _plain(value, path, trouble)
+    return _items(value, path, trouble, lambda item, at: _plain(item, at, trouble))
+
+
+def _items(
+    values: Sequence[Json], path: str, trouble: Trouble, coerce: Callable[[Json, str], Json]
+) -> list[Json] | None:
+    """Return the items coerced, each told its path, or None when one of them cannot be."""
     items: list[Json] = []
-    for index, item in enumerate(value):
+    for index, item in enumerate(values):
         at = child_path(path, index)
         if is_empty(item):
             trouble.add(at, f"{place(at)} must not be null, blank or empty")
         else:
-            items.append(_plain(item, at, trouble))
-    return items if len(items) == len(value) and None not in items else None
+            items.append(coerce(item, at))
+    return items if len(items) == len(values) and None not in items else None
 
 
 def line_text(value: Json) -> str:
@@ -136,11 +146,6 @@ def line_text(value: Json) -> str:
     if is_array(value):
         return ITEM_SEPARATOR.join(line_text(item) for item in value)
     return json.dumps(plain_number(value) if isinstance(value, float) else value)
-
-
-def place(path: str) -> str:
-    """Return a JSON path as messages name it: without the root's `$.`."""
-    return path.removeprefix("$.")
 
 
 def _check_count(prop: Property, count: int, path: str, trouble: Trouble) -> None:

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Final, NoReturn, TypeGuard
 
 from schemory.model.jsonvalue import Json, is_finite_number
+from schemory.model.text import is_utf8
 
 MAX_DEPTH = 64
 """How deeply lists and objects in arguments may nest; far more than any tool needs."""
@@ -92,17 +93,6 @@ def _as_number(kind: str, value: Json) -> "Json | _NoJson":
     return int(value) if value.is_integer() else NO_JSON
 
 
-def text_is_utf8(text: str) -> bool:
-    """Return whether `text` can be written as UTF-8, that is, has no lone surrogate."""
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def json_fault(value: object) -> str | None:
     """Return why `value` is not safe to handle as JSON, or None; never recurses.
 
@@ -125,7 +115,7 @@ def json_fault(value: object) -> str | None:
 
 def _scalar_fault(item: object) -> str | None:
     if isinstance(item, str):
-        return None if text_is_utf8(item) else "must not contain a lone surrogate"
+        return None if is_utf8(item) else "must not contain a lone surrogate"
     if isinstance(item, float):
         return None if is_finite_number(item) else "must not contain NaN or an infinite number"
     if isinstance(item, int):

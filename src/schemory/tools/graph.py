@@ -16,6 +16,7 @@ from schemory.graph.results import Failure, NodesDeleted
 from schemory.model.edge import EdgeKey, EdgeRecord
 from schemory.model.jsonvalue import Json
 from schemory.model.node import NodeRecord
+from schemory.model.text import counted
 from schemory.storage.protocols import LineHit
 from schemory.tools.bench import (
     Bench,
@@ -25,7 +26,7 @@ from schemory.tools.bench import (
     text_of,
     texts_of,
 )
-from schemory.tools.fitting import counted, fitted
+from schemory.tools.fitting import fitted
 from schemory.tools.registry import Call, Reply
 from schemory.tools.replies import MAX_PROBLEMS, problem_wire
 from schemory.tools.sifting import all_failures

@@ -8,8 +8,8 @@ from schemory.memory.results import EntryAdded, EntryUpdated, MemoryStatus
 from schemory.memory.vector_backend import VectorHealth
 from schemory.model.entry import Entry
 from schemory.model.jsonvalue import Json
+from schemory.model.text import counted
 from schemory.storage.vector_protocols import VectorCount
-from schemory.tools.fitting import counted
 from schemory.tools.memory_bench import (
     MemoryBench,
     author_of,

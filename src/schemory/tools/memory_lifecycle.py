@@ -3,7 +3,7 @@
 from schemory.memory.inputs import ReadRequest
 from schemory.memory.results import StatusChanged
 from schemory.model.jsonvalue import Json
-from schemory.tools.fitting import counted
+from schemory.model.text import counted
 from schemory.tools.memory_bench import (
     MemoryBench,
     author_of,

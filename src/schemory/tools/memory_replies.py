@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Final
 
 from schemory.errors import Problem, SchemoryError
 from schemory.model.jsonvalue import Json, compact
-from schemory.model.text import encodable
-from schemory.tools.coerce import is_array, text_is_utf8
+from schemory.model.text import encodable, is_utf8
+from schemory.tools.coerce import is_array
 from schemory.tools.memory_lines import project_wire
 from schemory.tools.registry import Reply
 from schemory.tools.replies import MAX_PROBLEMS, sendable, shorten
 
 if TYPE_CHECKING:
-    from schemory.memory.results import Answer
+    from schemory.memory.handoff_results import Answer
 
 _MAX_DETAIL_CHARS: Final = 2_500
 _MAX_HINT_CHARS: Final = 1_200
@@ -45,7 +45,7 @@ def success_data(
 
 def memory_reply(structured: Mapping[str, Json], text: str, *, is_error: bool = False) -> Reply:
     """Return an answer whose text was written for readers."""
-    if not text_is_utf8(text) or not text_is_utf8(compact(structured)):
+    if not is_utf8(text) or not is_utf8(compact(structured)):
         structured, text = sendable(structured), encodable(text)
     return Reply(structured=structured, text=text, is_error=is_error)
 

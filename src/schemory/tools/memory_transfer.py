@@ -4,7 +4,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from schemory.model.jsonvalue import Json
-from schemory.tools.fitting import counted
+from schemory.model.text import counted
 from schemory.tools.memory_bench import MemoryBench, author_of, flag_of, ref_of, text_of
 from schemory.tools.memory_replies import memory_reply, success_data, with_warnings
 from schemory.tools.memory_specs import CONFLICTS, COUNTED, FORMATS, INCLUDED

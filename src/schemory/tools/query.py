@@ -6,6 +6,7 @@ from typing import cast
 from schemory.graph.inputs import Filter, FilterOp, Sort
 from schemory.graph.results import Neighbourhood, NodeHistory, NodesMerged
 from schemory.model.jsonvalue import Json, plain_number
+from schemory.model.text import counted
 from schemory.storage.protocols import NodeVersion
 from schemory.tools.bench import (
     Bench,
@@ -17,7 +18,6 @@ from schemory.tools.bench import (
     whole_of,
 )
 from schemory.tools.coerce import NO_JSON, as_kind
-from schemory.tools.fitting import counted
 from schemory.tools.graph import shown_edges, shown_nodes, side_notes, write_reply
 from schemory.tools.registry import Call, Reply
 from schemory.tools.schema_tools import shrinking

@@ -7,7 +7,8 @@ from schemory.errors import Problem, SchemoryError
 from schemory.model.frozen import dataclass
 from schemory.model.jsonvalue import Json, compact
 from schemory.model.moment import Clock, moment_text
-from schemory.tools.coerce import is_array, is_object, text_is_utf8
+from schemory.model.text import encodable, is_utf8
+from schemory.tools.coerce import is_array, is_object
 from schemory.tools.registry import Reply
 from schemory.tools.spec import Rephrase
 
@@ -69,7 +70,7 @@ def as_reply(
     `text` is that JSON where it is at hand.
     """
     text = compact(structured) if text is None else text
-    if not text_is_utf8(text):
+    if not is_utf8(text):
         structured = sendable(structured)
         text = compact(structured)
     return Reply(structured=structured, text=text, is_error=is_error)
@@ -82,18 +83,14 @@ def sendable(structured: Mapping[str, Json]) -> Mapping[str, Json]:
 
 def _cleaned(value: Json) -> Json:
     if isinstance(value, str):
-        return _clean_text(value)
+        return encodable(value)
     if is_object(value):
         return _cleaned_object(value)
     return [_cleaned(item) for item in value] if is_array(value) else value
 
 
 def _cleaned_object(value: Mapping[str, Json]) -> Mapping[str, Json]:
-    return {_clean_text(key): _cleaned(item) for key, item in value.items()}
-
-
-def _clean_text(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
+    return {encodable(key): _cleaned(item) for key, item in value.items()}
 
 
 def error_reply(error: SchemoryError, rephrase: Rephrase = str) -> Reply:

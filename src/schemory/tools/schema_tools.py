@@ -8,10 +8,11 @@ from schemory.graph.results import ValidationPage
 from schemory.model.jsonvalue import Json
 from schemory.model.likeness import nearest
 from schemory.model.schema import NodeSchema
+from schemory.model.text import counted
 from schemory.schemas.report import FileFault
 from schemory.tools.bench import Bench, text_of, whole_of
 from schemory.tools.definition import definition
-from schemory.tools.fitting import ENVELOPE_BYTES, counted, fitted
+from schemory.tools.fitting import ENVELOPE_BYTES, fitted
 from schemory.tools.graph import stale_notes
 from schemory.tools.registry import Call, Reply
 from schemory.tools.replies import problem_wire, wire_bytes

@@ -10,7 +10,7 @@ from schemory.hints import TYPE_CHECKING
 from schemory.model.edge import Edge, EdgeRecord
 from schemory.model.jsonvalue import Json, compact
 from schemory.model.node import Node, NodeRecord, TypedValue
-from schemory.model.text import twin_key
+from schemory.model.text import is_utf8, twin_key
 from schemory.storage.sqlite.index_text import parse_lines
 
 if TYPE_CHECKING:
@@ -122,15 +122,8 @@ def text_digest(text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()
 
 
-def is_storable(text: str) -> bool:
-    """Whether `text` can be in the database at all: a lone surrogate cannot."""
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+is_storable = is_utf8
+"""Whether a text can be in the database at all: one with a lone surrogate cannot."""
 
 
 def storable(texts: Iterable[str]) -> list[str]:
