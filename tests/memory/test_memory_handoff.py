@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from schemory.errors import InvalidParamError
+from schemory.memory.handoff_results import Handoff
 from schemory.memory.inputs import HandoffRequest
 from schemory.memory.moments import parse_moment
-from schemory.memory.results import Handoff
 
 if TYPE_CHECKING:
     from tests.memory.conftest import Notes

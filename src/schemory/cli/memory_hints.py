@@ -43,11 +43,10 @@ _PHRASES: Final = {
     ),
     "or start the server with that root allowed": "or allow its folder with MEMORY_ALLOWED_ROOTS",
 }
-_ARGUMENT = re.compile("|".join(rf"\b{re.escape(flag)}" for flag in _FLAGS))
-_MOMENT = re.compile(r"\bPass (\w+) as in `\w+: ([^`]+)`")
-_FIELD = re.compile(r"^(?:created_after|created_before|since)\b")
-_CALL = re.compile(r": memory_\w+ \{[^}]*\}")
-_TOOL = re.compile(r"\bmemory_[a-z_]+\b")
+_MOMENT = r"\bPass (\w+) as in `\w+: ([^`]+)`"
+_FIELD = r"^(?:created_after|created_before|since)\b"
+_CALL = r": memory_\w+ \{[^}]*\}"
+_TOOL = r"\bmemory_[a-z_]+\b"
 
 
 def advise_for_shell(error: SchemoryError) -> None:
@@ -66,7 +65,7 @@ def advise_for_shell(error: SchemoryError) -> None:
 
 def _in_flags(message: str) -> str:
     """Return a message about a moment with the flag that gave it."""
-    return _FIELD.sub(lambda found: _FIELDS[found.group()], message)
+    return re.sub(_FIELD, lambda found: _FIELDS[found.group()], message)
 
 
 def shell_hint(hint: str) -> str:
@@ -77,9 +76,14 @@ def shell_hint(hint: str) -> str:
     """
     for phrase, told in _PHRASES.items():
         hint = hint.replace(phrase, told)
-    hint = _MOMENT.sub(lambda found: f"Say `{_FIELDS.get(found[1], found[1])} {found[2]}`", hint)
-    flagged = _ARGUMENT.sub(lambda found: _FLAGS[found.group()], _CALL.sub("", hint))
-    return _TOOL.sub(lambda found: _command(found.group()), flagged)
+    argument = "|".join([rf"\b{re.escape(flag)}" for flag in _FLAGS])
+    hint = re.sub(_MOMENT, _moment, hint)
+    flagged = re.sub(argument, lambda found: _FLAGS[found.group()], re.sub(_CALL, "", hint))
+    return re.sub(_TOOL, lambda found: _command(found.group()), flagged)
+
+
+def _moment(found: re.Match[str]) -> str:
+    return f"Say `{_FIELDS.get(found[1], found[1])} {found[2]}`"
 
 
 def _command(tool: str) -> str:

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from schemory.config.settings import Settings
-from schemory.hints import cast
+from schemory.hints import TYPE_CHECKING, cast
 from schemory.identity.dotenv import read_project_env
 from schemory.memory.settings import Limits, MemorySettings
+
+if TYPE_CHECKING:
+    from schemory.config.settings import Settings
 
 
 def memory_settings(settings: Settings) -> MemorySettings:

@@ -1,5 +1,7 @@
 """A search's filters, checked and in the form the store takes."""
 
+from __future__ import annotations
+
 from datetime import datetime
 
 from schemory.errors import SchemoryError

@@ -1,17 +1,19 @@
 """What whoever goes on should know: recent entries in their own words, by what they are."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
+from schemory.hints import TYPE_CHECKING
 from schemory.memory.faults import Faults
 from schemory.memory.filters import label_filter
-from schemory.memory.inputs import HandoffRequest, ProjectRef
+from schemory.memory.handoff_results import Handoff, HandoffLine
 from schemory.memory.moments import parse_moment
-from schemory.memory.results import Handoff, HandoffLine
-from schemory.memory.work import Work
 from schemory.model.entry import Entry, SourceType, Status
-from schemory.retrieval.query import SearchQuery
-from schemory.retrieval.snippets import make_snippet
+from schemory.model.frozen import dataclass
 from schemory.storage.memory_protocols import EntryFilter, MemoryReader
+
+if TYPE_CHECKING:
+    from schemory.memory.inputs import HandoffRequest, ProjectRef
+    from schemory.memory.work import Work
 
 LINES_PER_GROUP = 10
 LINE_CHARS = 200
@@ -20,7 +22,8 @@ _ACTIVE = (Status.ACTIVE,)
 _RETIRED = (Status.SUPERSEDED, Status.INVALIDATED, Status.ARCHIVED)
 
 
-class _Group(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Group:
     name: str
     source_types: tuple[str, ...]
     statuses: tuple[Status, ...]
@@ -77,6 +80,9 @@ def _entries(
 
 def _line(entry: Entry) -> HandoffLine:
     """Return the entry's title, else its summary, else how its content begins."""
+    from schemory.retrieval.query import SearchQuery  # noqa: PLC0415 (only where there is something)
+    from schemory.retrieval.snippets import make_snippet  # noqa: PLC0415 (as above)
+
     said = entry.title or entry.summary or entry.content
     return HandoffLine(
         entry_id=entry.id,

@@ -1,11 +1,16 @@
 """What callers hand to the memory's verbs: plain values, checked by the verbs, not here."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
+from schemory.hints import TYPE_CHECKING
 from schemory.model.entry import Status
 from schemory.model.frozen import dataclass, field
 from schemory.model.jsonvalue import Json
-from schemory.storage.protocols import Position
+
+if TYPE_CHECKING:
+    from schemory.storage.protocols import Position
 
 CROSS_PROJECT = "cross_project"
 """The only way across projects; it must be said."""

@@ -1,5 +1,7 @@
 """Points in time as callers write them: how long ago, or an ISO date or time."""
 
+from __future__ import annotations
+
 import re
 from datetime import UTC, datetime, timedelta
 

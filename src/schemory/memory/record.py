@@ -1,19 +1,24 @@
 """One write on its way: its transaction, its row in the audit, and the project's own row."""
 
+from __future__ import annotations
+
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 
 from schemory.errors import SchemoryError, SecretDetectedError, StoreError
+from schemory.hints import TYPE_CHECKING
 from schemory.memory.audit_file import append_line
 from schemory.memory.place import Place, moved_warning
 from schemory.memory.redaction import holds_secret, redacted
-from schemory.memory.settings import MemorySettings
-from schemory.model.author import Author
 from schemory.model.entry import AuditRow, Project
-from schemory.model.jsonvalue import Json
 from schemory.model.moment import Clock, IdMaker, moment_text
-from schemory.storage.memory_protocols import MemoryStore, MemoryTransaction
 from schemory.storage.protocols import WriteContext
+
+if TYPE_CHECKING:
+    from schemory.memory.settings import MemorySettings
+    from schemory.model.author import Author
+    from schemory.model.jsonvalue import Json
+    from schemory.storage.memory_protocols import MemoryStore, MemoryTransaction
 
 
 class Record:

@@ -1,34 +1,26 @@
 """What the memory's verbs answer: frozen values that tools, command line and web only render."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from schemory.memory.vector_backend import VectorHealth
-from schemory.model.entry import AuditRow, Entry, Link, Project, Status
+from schemory.hints import TYPE_CHECKING
+from schemory.memory.handoff_results import Answer
 from schemory.model.frozen import dataclass, field
-from schemory.model.project import ProjectIdentity
-from schemory.storage.memory_protocols import EarlierText, IndexState, NameCount
-from schemory.storage.protocols import Position
-from schemory.storage.vector_protocols import VectorCount
+
+if TYPE_CHECKING:
+    from schemory.memory.vector_backend import VectorHealth
+    from schemory.model.entry import AuditRow, Entry, Link, Project, Status
+    from schemory.storage.memory_protocols import EarlierText, IndexState, NameCount
+    from schemory.storage.protocols import Position
+    from schemory.storage.vector_protocols import VectorCount
 
 SourceState: TypeAlias = Literal["unchanged", "changed", "missing"]
 """How the file an entry speaks of stands to what it was when the entry was written."""
 
 MatchKind: TypeAlias = Literal["fts", "like", "vector", "hybrid"]
 """How a hit was found."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What every answer has.
-
-    Attributes:
-        project: The project that was meant; None in cross-project calls.
-        warnings: Sentences for the caller.
-    """
-
-    project: ProjectIdentity | None
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,34 +261,6 @@ class LinksListed(Answer):
     entry_id: str
     direction: str
     links: tuple[Link, ...]
-    truncated: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HandoffLine:
-    """One line of a handoff: what the entry says of itself, not a retelling."""
-
-    entry_id: str
-    text: str
-    scope: str
-    topic: str
-    status: Status
-    updated_at: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Handoff(Answer):
-    """What came up since a moment.
-
-    Attributes:
-        since: The moment, as stored time text.
-        groups: `decisions`, `handoffs`, `workarounds`, `bug_patterns`, `retired`; newest first.
-        truncated: Some group has more than is shown.
-    """
-
-    since: str
-    scope: str | None
-    groups: Mapping[str, tuple[HandoffLine, ...]]
     truncated: bool
 
 

@@ -20,37 +20,10 @@ from schemory.memory.inputs import (
     SimilarRequest,
     UnlinkRequest,
 )
-from schemory.memory.place import Place
-from schemory.memory.record import Record
-from schemory.memory.results import (
-    AuditListed,
-    AuditPruned,
-    EntryAdded,
-    EntryDeleted,
-    EntryRead,
-    EntryUpdated,
-    Handoff,
-    IndexRebuilt,
-    LinkRemoved,
-    LinksListed,
-    LinkWritten,
-    MemoryStatus,
-    NamesListed,
-    ProjectsListed,
-    SearchPage,
-    SimilarFound,
-    StatusChanged,
-)
-from schemory.memory.settings import MemorySettings
-from schemory.memory.vector_backend import VectorBackend
 from schemory.memory.work import Work
 from schemory.model.author import NOBODY, Author
 from schemory.model.frozen import replace
-from schemory.model.jsonvalue import Json
 from schemory.model.late import LateModule
-from schemory.model.moment import Clock, IdMaker
-from schemory.storage.memory_protocols import MemoryStore
-from schemory.storage.protocols import Position
 
 if TYPE_CHECKING:
     from schemory.memory import (
@@ -65,6 +38,33 @@ if TYPE_CHECKING:
         similar,
         writing,
     )
+    from schemory.memory.handoff_results import Handoff
+    from schemory.memory.place import Place
+    from schemory.memory.record import Record
+    from schemory.memory.results import (
+        AuditListed,
+        AuditPruned,
+        EntryAdded,
+        EntryDeleted,
+        EntryRead,
+        EntryUpdated,
+        IndexRebuilt,
+        LinkRemoved,
+        LinksListed,
+        LinkWritten,
+        MemoryStatus,
+        NamesListed,
+        ProjectsListed,
+        SearchPage,
+        SimilarFound,
+        StatusChanged,
+    )
+    from schemory.memory.settings import MemorySettings
+    from schemory.memory.vector_backend import VectorBackend
+    from schemory.model.jsonvalue import Json
+    from schemory.model.moment import Clock, IdMaker
+    from schemory.storage.memory_protocols import MemoryStore
+    from schemory.storage.protocols import Position
 else:  # most runs use one or two of the verbs
     audit = LateModule("schemory.memory.audit")
     cross = LateModule("schemory.memory.cross")

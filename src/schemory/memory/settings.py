@@ -1,10 +1,15 @@
 """What a memory works with: limits and rules, handed in ready-made (memory.md §3)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from pathlib import Path
 
+from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass, field, names_of
-from schemory.model.project import ProjectIdentity
+
+if TYPE_CHECKING:
+    from schemory.model.project import ProjectIdentity
 
 MAX_QUERY_CHARS = 4_000
 MAX_REASON_CHARS = 1_000
@@ -41,7 +46,7 @@ class Limits:
         return {f"MEMORY_{name.upper()}": getattr(self, name) for name in names_of(self)}
 
     @classmethod
-    def of(cls, values: Mapping[str, object]) -> "Limits":
+    def of(cls, values: Mapping[str, object]) -> Limits:
         """Return the limits that settings (by name, parsed) give; others keep their default.
 
         >>> Limits.of({"MEMORY_MAX_TAGS": 5}).max_tags

@@ -1,19 +1,24 @@
 """What the verbs share: the store, the rules, and how a read or a write begins and ends."""
 
+from __future__ import annotations
+
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 
 from schemory.errors import SchemoryError
-from schemory.memory.inputs import ProjectRef, Refused
+from schemory.hints import TYPE_CHECKING
 from schemory.memory.place import Place, find_place, moved_warning, project_rules
-from schemory.memory.record import Record
-from schemory.memory.settings import MemorySettings
-from schemory.memory.vector_backend import VectorBackend
-from schemory.model.author import Author
 from schemory.model.frozen import dataclass, field
-from schemory.model.jsonvalue import Json
-from schemory.model.moment import Clock, IdMaker
-from schemory.storage.memory_protocols import MemoryReader, MemoryStore
+
+if TYPE_CHECKING:
+    from schemory.memory.inputs import ProjectRef, Refused
+    from schemory.memory.record import Record
+    from schemory.memory.settings import MemorySettings
+    from schemory.memory.vector_backend import VectorBackend
+    from schemory.model.author import Author
+    from schemory.model.jsonvalue import Json
+    from schemory.model.moment import Clock, IdMaker
+    from schemory.storage.memory_protocols import MemoryReader, MemoryStore
 
 
 @dataclass(slots=True)
@@ -91,6 +96,8 @@ class Work:
         record.refuse_with(refused.error_code)
 
     def _record(self, operation: str, arguments: Mapping[str, Json], by: Author) -> Record:
+        from schemory.memory.record import Record  # noqa: PLC0415 (reading needs none)
+
         return Record(
             self.store,
             self.settings,

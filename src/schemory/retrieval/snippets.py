@@ -1,12 +1,16 @@
 """Cuts the telling passage out of a text and marks in it what was found (memory.md §6)."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from schemory.retrieval.query import SearchQuery
 from schemory.retrieval.tokens import run_terms, spaceless_terms, whole_terms, word_terms
 from schemory.retrieval.words import Run, pattern_for, split_identifier
+
+if TYPE_CHECKING:
+    from schemory.retrieval.query import SearchQuery
 
 MARK_START = ">>>"
 MARK_END = "<<<"

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 class Lane:
     """Runs jobs in the order they come, in a daemon thread of its own, or several.
 
+    The first job starts them: many a server is only asked what it can do.
+
     A daemon, because a job that hangs in the operating system (a pipe that nobody reads, a lock on
     a dead disk) must not keep the process alive once it has been told to end.
 
@@ -33,16 +35,21 @@ class Lane:
     ) -> None:
         self._prepare = prepare
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._starting = threading.Lock()
+        self._has_started = False
         self._threads = [
             threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True)
             for number in range(workers)
         ]
-        for thread in self._threads:
-            thread.start()
 
     def submit(self, job: Callable[[], None]) -> None:
         """Have `job` run after those before it; it must not raise."""
         self._jobs.put(job)
+        with self._starting:
+            if not self._has_started:
+                self._has_started = True
+                for thread in self._threads:
+                    thread.start()
 
     async def run(self, job: Callable[[], _Result]) -> _Result:
         """Run `job` in the lane and return its result; what it raises is raised here.
@@ -70,13 +77,15 @@ class Lane:
             else:
                 post(loop, settle, result)
 
-        self._jobs.put(work)
+        self.submit(work)
         return await future
 
     def close(self, timeout_seconds: float) -> bool:
         """Stop after the jobs already queued; False if one still runs after the time-out."""
         import time  # noqa: PLC0415 (of no use before the end)
 
+        if not self._has_started:
+            return True
         for _ in self._threads:
             self._jobs.put(None)
         latest = time.monotonic() + timeout_seconds

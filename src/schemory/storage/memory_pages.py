@@ -1,8 +1,13 @@
 """Stretches of listings of a project's memory, as a store hands them out."""
 
-from schemory.model.entry import AuditRow, Entry
+from __future__ import annotations
+
+from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass
-from schemory.storage.protocols import Position
+
+if TYPE_CHECKING:
+    from schemory.model.entry import AuditRow, Entry
+    from schemory.storage.protocols import Position
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,15 +6,20 @@ answer. Every listing takes `limit` and returns at most that many; ask for one m
 to know whether there is more.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from enum import StrEnum
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
-from schemory.model.edge import EdgeChange, EdgeKey, EdgeRecord, NewEdge
+from schemory.hints import TYPE_CHECKING, Protocol
 from schemory.model.frozen import dataclass
-from schemory.model.jsonvalue import Json
-from schemory.model.node import NewNode, NodeChange, NodeRecord
+
+if TYPE_CHECKING:
+    from schemory.model.edge import EdgeChange, EdgeKey, EdgeRecord, NewEdge
+    from schemory.model.jsonvalue import Json
+    from schemory.model.node import NewNode, NodeChange, NodeRecord
 
 Position: TypeAlias = tuple[int | str, ...]
 """Where a listing stands: an opaque key of one hit, JSON-able, valid across writes."""

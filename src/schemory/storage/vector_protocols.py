@@ -4,8 +4,12 @@ Vectors are derived: a store keeps them beside the entries and removes them with
 made of. What makes them is none of its business.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple
+
+from schemory.hints import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from schemory.storage.memory_protocols import EntryFilter
@@ -76,7 +80,7 @@ class VectorReader(Protocol):
     """One project's vectors as they stand at one moment."""
 
     def find_nearest(
-        self, nearest: Nearest, entry_filter: "EntryFilter", *, limit: int
+        self, nearest: Nearest, entry_filter: EntryFilter, *, limit: int
     ) -> tuple[tuple[str, float], ...]:
         """Return (id, similarity) of entries with the nearest vectors, nearest first."""
         ...

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from schemory.hints import TYPE_CHECKING
-from schemory.model.jsonvalue import Json
-from schemory.model.project import ProjectIdentity
 
 if TYPE_CHECKING:
-    from schemory.memory.results import HandoffLine
+    from schemory.memory.handoff_results import HandoffLine
+    from schemory.model.jsonvalue import Json
+    from schemory.model.project import ProjectIdentity
 
 
 def project_wire(project: ProjectIdentity) -> dict[str, Json]:

@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import cast
 
+from schemory.memory.handoff_results import Handoff
 from schemory.memory.inputs import HandoffRequest, LinkRequest, NamesRequest, UnlinkRequest
-from schemory.memory.results import Handoff, LinksListed, NamesListed
+from schemory.memory.results import LinksListed, NamesListed
 from schemory.model.entry import Link
 from schemory.model.jsonvalue import Json
-from schemory.tools.fitting import counted
+from schemory.model.text import counted
 from schemory.tools.memory_bench import (
     MemoryBench,
     author_of,

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import apsw
 
 from schemory.hints import TYPE_CHECKING
-from schemory.model.entry import Entry, Link, Project, Status, Tag
 from schemory.model.frozen import replace
 from schemory.model.late import LateModule
 from schemory.storage.memory_pages import AuditPage, EntryPage
@@ -23,7 +22,6 @@ from schemory.storage.memory_protocols import (
     Sharing,
     TermGroup,
 )
-from schemory.storage.protocols import Commit, Position
 from schemory.storage.sqlite import memory_listing
 from schemory.storage.sqlite.memory_index import is_index_fault
 from schemory.storage.sqlite.memory_rows import (
@@ -37,10 +35,10 @@ from schemory.storage.sqlite.memory_shelf import Shelves
 from schemory.storage.sqlite.memory_statistics import Figures, Statistics
 from schemory.storage.sqlite.memory_terms import terms_of
 from schemory.storage.sqlite.rows import text_ids
-from schemory.storage.sqlite.space import Space
-from schemory.storage.vector_protocols import Nearest, TextWithoutVector, VectorCount
 
 if TYPE_CHECKING:
+    from schemory.model.entry import Entry, Link, Project, Status, Tag
+    from schemory.storage.protocols import Commit, Position
     from schemory.storage.sqlite import (
         ledger,
         memory_held,
@@ -52,6 +50,8 @@ if TYPE_CHECKING:
         memory_sharing,
         memory_vectors,
     )
+    from schemory.storage.sqlite.space import Space
+    from schemory.storage.vector_protocols import Nearest, TextWithoutVector, VectorCount
 else:  # listing entries, which every session begins with, needs none of it
     ledger = LateModule("schemory.storage.sqlite.ledger")
     memory_held = LateModule("schemory.storage.sqlite.memory_held")

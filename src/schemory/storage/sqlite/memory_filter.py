@@ -9,12 +9,13 @@ from __future__ import annotations
 from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass
 from schemory.model.text import fold
-from schemory.storage.memory_protocols import EntryFilter
 from schemory.storage.sqlite.rows import is_storable
-from schemory.storage.sqlite.space import Space
 
 if TYPE_CHECKING:
     from typing import Any, Final
+
+    from schemory.storage.memory_protocols import EntryFilter
+    from schemory.storage.sqlite.space import Space
 
 FEW: Final = 2000
 """As many entries are gathered and sorted rather than met along an index."""

@@ -17,12 +17,12 @@ import apsw
 
 from schemory.errors import StoreCorruptError
 from schemory.hints import TYPE_CHECKING
-from schemory.storage.sqlite.space import Space
 
 if TYPE_CHECKING:
     from typing import Final, TypeAlias
 
     from schemory.storage.memory_protocols import IndexTerms, IndexText
+    from schemory.storage.sqlite.space import Space
 
 TextRow: TypeAlias = "tuple[int, IndexText]"
 """A row of the index: an entry's row id and what it is indexed by."""

@@ -10,14 +10,15 @@ from schemory.storage.memory_protocols import (
     EntryFilter,
     NameCount,
 )
-from schemory.storage.protocols import Position
 from schemory.storage.sqlite.memory_filter import Condition, condition, few_rows
 from schemory.storage.sqlite.memory_rows import entry_of_row, entry_rows
-from schemory.storage.sqlite.rows import Row
 from schemory.storage.sqlite.space import Space, id_list
 
 if TYPE_CHECKING:
     from typing import Final
+
+    from schemory.storage.protocols import Position
+    from schemory.storage.sqlite.rows import Row
 
 
 @dataclass(frozen=True, slots=True)

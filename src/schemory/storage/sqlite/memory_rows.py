@@ -11,11 +11,12 @@ from schemory.model.jsonvalue import Json, compact
 from schemory.model.text import fold
 from schemory.storage.memory_protocols import IndexTerms, IndexText
 from schemory.storage.sqlite.memory_columns import ENTRY_COLUMNS
-from schemory.storage.sqlite.rows import Row
 from schemory.storage.sqlite.space import Space, id_list, text_list
 
 if TYPE_CHECKING:
     from typing import Any
+
+    from schemory.storage.sqlite.rows import Row
 
 
 def entry_values(row_id: int, entry: Entry, seq: int) -> Row:

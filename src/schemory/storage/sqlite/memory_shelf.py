@@ -13,13 +13,14 @@ from collections.abc import Collection, Sequence
 
 from schemory.hints import TYPE_CHECKING
 from schemory.storage.sqlite.memory_vectors import blobs_of, vector_version
-from schemory.storage.sqlite.space import Space
 
 if TYPE_CHECKING:
     from typing import Any, Final
 
     import numpy as np
     from numpy.typing import NDArray
+
+    from schemory.storage.sqlite.space import Space
 
     Floats = NDArray[np.float32]
     Bits = NDArray[np.uint64]

@@ -8,10 +8,11 @@ from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass, field
 from schemory.storage.sqlite.memory_index import count_entries, for_project
 from schemory.storage.sqlite.memory_terms import Phrase, quoted
-from schemory.storage.sqlite.space import Space
 
 if TYPE_CHECKING:
     from typing import Final
+
+    from schemory.storage.sqlite.space import Space
 
 _MOST_PROJECTS: Final = 64
 _MOST_TERMS: Final = 4096

@@ -10,8 +10,6 @@ from functools import cached_property
 import apsw
 
 from schemory.hints import TYPE_CHECKING
-from schemory.storage.compensations import Compensations
-from schemory.storage.protocols import WriteContext
 from schemory.storage.sqlite.failures import memory_unsupported, translated
 from schemory.storage.sqlite.projects import Start, find_project
 from schemory.storage.sqlite.rows import text_ids
@@ -21,7 +19,9 @@ if TYPE_CHECKING:
     from typing import Protocol, TypeVar
 
     from schemory.model.entry import Entry, Project
+    from schemory.storage.compensations import Compensations
     from schemory.storage.memory_protocols import IndexTerms, IndexText
+    from schemory.storage.protocols import WriteContext
     from schemory.storage.sqlite.memory import SqliteMemoryReader
     from schemory.storage.sqlite.memory_shelf import Shelves
     from schemory.storage.sqlite.memory_statistics import Statistics

@@ -1,5 +1,7 @@
 """The rows of projects: both halves of the store, and the ledger, hang on them."""
 
+from __future__ import annotations
+
 import apsw
 
 from schemory.model.frozen import dataclass

@@ -9,10 +9,11 @@ import apsw
 
 from schemory.hints import TYPE_CHECKING
 from schemory.model.frozen import dataclass
-from schemory.storage.sqlite.rows import Row
 
 if TYPE_CHECKING:
     from typing import Any
+
+    from schemory.storage.sqlite.rows import Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ import apsw
 
 from schemory.errors import StoreError
 from schemory.hints import TYPE_CHECKING
-from schemory.model.jsonvalue import Json
 from schemory.model.moment import Clock, IdMaker, moment_text
 from schemory.storage.protocols import Capability, WriteContext
 from schemory.storage.sqlite.connections import Readers
@@ -32,6 +31,7 @@ from schemory.storage.write_queue import busy_error
 if TYPE_CHECKING:
     from typing import Self
 
+    from schemory.model.jsonvalue import Json
     from schemory.storage.memory_protocols import IndexTerms
     from schemory.storage.sqlite.graph import SqliteGraphReader
     from schemory.storage.sqlite.memory_store import Tx, Writing

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from schemory.errors import VetoedError
-from schemory.memory.results import Answer
+from schemory.memory.handoff_results import Answer
 from schemory.model.entry import Status
 from schemory.model.frozen import dataclass, field
 
