@@ -262,7 +262,7 @@ def test_a_search_tells_how_common_its_words_are(
         assert reader.document_frequencies(["alpha", "nowhere"]) == {"alpha": 2, "nowhere": 0}
 
 
-@pytest.mark.covers("memory.store.match.common")
+@pytest.mark.covers("memory.store.match.common", "retrieval.ranking.common")
 def test_in_a_large_project_common_words_do_not_choose_while_others_remain(
     memory_store: MemoryStore, new_entry: EntryMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

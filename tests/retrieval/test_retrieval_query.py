@@ -1,64 +1,78 @@
 """Any text is a query and means its words; checked against the real full-text engine."""
 
+import itertools
 import random
 import string
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
 
-import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schemory.memory.ranked import parse, rank_project
+from schemory.model.entry import Entry, SourceType
 from schemory.retrieval.query import (
     MAX_TERMS,
     SearchQuery,
     holds_literal,
-    holds_phrases,
+    is_held,
     parse_query,
     phrase_key,
-    words_held,
 )
-from schemory.retrieval.ranking import Candidate, Held, rank
+from schemory.retrieval.ranking import Held
 from schemory.retrieval.snippets import make_snippet
-from schemory.retrieval.tokens import index_terms, whole_terms
+from schemory.retrieval.tokens import TOKENS_VERSION, index_terms, whole_terms
+from schemory.storage.memory_protocols import EntryFilter, IndexTerms
+from schemory.storage.protocols import WriteContext
+from schemory.storage.sqlite.store import SqliteStore
 
 
 class Index:
-    """A full-text table as the store has one, over one column."""
+    """Texts as entries of a store, searched as the product searches."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
-        self._connection = apsw.Connection(":memory:")
-        self._connection.execute(
-            "CREATE VIRTUAL TABLE t USING fts5(x, tokenize='unicode61 remove_diacritics 2')"
+        ids = itertools.count()
+        self._store = SqliteStore.open(
+            ":memory:",
+            now=lambda: datetime(2026, 1, 1, tzinfo=UTC),
+            ids=lambda: f"id-{next(ids)}",
+            terms=IndexTerms(TOKENS_VERSION, index_terms),
         )
-        rows = [(number, index_terms(text)) for number, text in enumerate(texts)]
-        self._connection.executemany("INSERT INTO t(rowid, x) VALUES (?, ?)", rows)
+        with self._store.memory_transaction("p", WriteContext(operation="test")) as tx:
+            tx.insert_entries([_entry(number, text) for number, text in enumerate(texts)])
 
-    def match(self, expression: str) -> dict[int, float]:
-        if not expression:
-            return {}
-        rows = self._connection.execute(
-            "SELECT rowid, -bm25(t) FROM t WHERE t MATCH ? ORDER BY rank LIMIT 200", (expression,)
-        )
-        return {int(rowid): float(score) for rowid, score in rows}
+    def found(self, text: str) -> list[tuple[str, Held]]:
+        """Return the texts that are found, each with how much of the query it holds."""
+        with self._store.read_memory("p") as reader:
+            query = parse(reader, text)
+            if query.is_empty:
+                return []
+            places = rank_project(reader, query, EntryFilter(), depth=10).places
+        return [(self.texts[int(p.entry_id)], p.ranked.candidate.held) for p in places]
 
     def search(self, text: str) -> list[str]:
-        query = parse_query(text)
-        found = {n: (s, Held.SOME) for n, s in self.match(query.match_any()).items()}
-        for held, expression in ((Held.ALL, query.match_all()), (Held.EXACT, query.match_exact())):
-            found |= {n: (found.get(n, (s,))[0], held) for n, s in self.match(expression).items()}
-        candidates = [
-            Candidate(id=f"{n:06}", relevance=score, held=self._held(query, n, held))
-            for n, (score, held) in found.items()
-            if holds_phrases(query, self.texts[n])
-        ]
-        return [self.texts[int(r.candidate.id)] for r in rank(candidates)]
+        return [found for found, _ in self.found(text)]
 
-    def _held(self, query: SearchQuery, number: int, held: Held) -> Held:
-        if held > Held.SOME and holds_literal(query, self.texts[number]):
-            return Held.LITERAL
-        return held
+
+_LETTERS = str.maketrans("0123456789", "qxzwvkjyph")
+
+
+def _entry(number: int, text: str) -> Entry:
+    moment = "2026-01-01T00:00:00.000Z"
+    return Entry(
+        id=f"{number:06}",
+        project_id="p",
+        scope="zz",
+        topic="zz" + str(number).translate(_LETTERS),  # one of its own, found by no query here
+        content=text,
+        content_sha256=sha256(text.encode()).hexdigest(),
+        source_type=SourceType.AGENT_NOTE,
+        created_at=moment,
+        updated_at=moment,
+    )
 
 
 PUNCTUATED = Index(
@@ -89,7 +103,18 @@ def test_punctuation_and_operators_are_plain_text(text: str, first: str) -> None
 
 
 @pytest.mark.parametrize(
-    "text", ['"', "*", "a AND", "title:x", "(", ")", "^", "NOT", "", "  ", '""']
+    "text",
+    [
+        *('"', "*", "a AND", "title:x", "(", ")", "^", "NOT", "", "  ", '""'),
+        "\U0001f600 \U0001f469\u200d\U0001f4bb",  # emoji, one joined of two
+        # right to left
+        "\u202erelease\u202c \u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627",
+        "a\u0301\u0301\u0301" * 100,
+        "".join(f"w{n} " for n in range(3_000)),
+        "-" * 5_000,
+        "x" * 20_000,
+        "\u9023\u63a5" * 500 + "POL-358\u91cd\u555f",
+    ],
 )
 @pytest.mark.covers("retrieval.query.plain")
 def test_lone_operators_are_no_error(text: str) -> None:
@@ -107,10 +132,8 @@ def test_any_text_is_a_valid_query(text: str) -> None:
 def test_every_word_finds_the_text_it_stands_in(word: str) -> None:
     text = f"before {word} behind"
     index = Index([text, "something else"])
-    query = parse_query(word)
-    if not query.is_empty:
-        assert 0 in index.match(query.match_any())
-        assert words_held(query, set(index_terms(text).split())) == len(query.words)
+    if not parse_query(word).is_empty:
+        assert text in [found for found, held in index.found(word) if held >= Held.ALL]
 
 
 CJK = [
@@ -181,8 +204,10 @@ def test_a_bare_identifier_is_first_among_ten_thousand() -> None:
 def test_a_names_other_spelling_finds_it_with_every_word(query: str, text: str) -> None:
     index = Index([text, "neither 3 nor this"])
     parsed = parse_query(query)
-    assert list(index.match(parsed.match_all())) == [0]
-    assert words_held(parsed, index_terms(text).split()) == len(parsed.words)
+    held = [found for found, held in index.found(query) if held >= Held.ALL]
+    assert held == [text]
+    terms = index_terms(text).split()
+    assert all(is_held(word, terms) for word in parsed.words)
     assert ">>>" in make_snippet(text, parsed)
 
 
@@ -247,12 +272,6 @@ def test_a_query_asks_for_few_terms_and_keeps_the_rarest() -> None:
     assert len(parse_query("/".join(words)).terms) <= MAX_TERMS
 
 
-def test_common_terms_can_be_kept_from_selecting_but_never_all() -> None:
-    query = parse_query("zebra apple")
-    assert query.match_any({"apple", "appl"}) == '"zebra" OR "zebr"'
-    assert query.match_any(query.terms) == query.match_any()
-
-
 @given(st.text(), st.text())
 def test_a_phrase_cut_from_a_text_is_found_in_it(before: str, behind: str) -> None:
     key = phrase_key("alpha beta")
@@ -264,7 +283,7 @@ def test_held_words_are_counted_for_the_search_without_an_index() -> None:
 
     def held(text: str) -> tuple[int, int]:
         query: SearchQuery = parse_query(text)
-        return words_held(query, terms), len(query.words)
+        return sum(is_held(word, terms) for word in query.words), len(query.words)
 
     assert held("retry token") == (2, 2)
     assert held("token.py missing") == (1, 2)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemory.retrieval.ranking import Candidate, Held, common_terms, rank, tone_of
+from schemory.retrieval.ranking import Candidate, Held, rank, tone_of
 
 
 def order(*candidates: Candidate) -> list[str]:
@@ -98,13 +98,6 @@ def test_the_order_is_total_and_scores_never_rise(
     assert held == sorted(held, reverse=True)
     again = rank(chance.sample(candidates, len(candidates)))
     assert [r.candidate.id for r in again] == [r.candidate.id for r in ranked]
-
-
-@pytest.mark.covers("retrieval.ranking.common")
-def test_terms_of_every_fifth_entry_select_nothing_in_a_large_project() -> None:
-    counts = {"the": 20_000, "webhook": 4_000, "edge": 4_001}
-    assert common_terms(counts, 20_000) == {"the", "edge"}
-    assert common_terms(counts, 19_999) == frozenset()
 
 
 # What kind of texts were found ------------------------------------------------------------------

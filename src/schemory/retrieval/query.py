@@ -4,6 +4,8 @@ Every character means itself, except that a pair of double quotes asks for a phr
 retrieval.md items 1 to 3, memory.md §6.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
@@ -78,30 +80,6 @@ class SearchQuery:
     def terms(self) -> tuple[str, ...]:
         """Every term that is asked for, each once."""
         return tuple(dict.fromkeys(term for word in self.words for term in word.terms))
-
-    def match_any(self, without: Collection[str] = ()) -> str:
-        """Return the full-text expression for hits of any word; phrases' words are all required.
-
-        `without` are terms that shall not select hits (too common); if none would be left, they do.
-        """
-        return self._required(_any_of(self.words, without) or _any_of(self.words, ()))
-
-    def match_all(self) -> str:
-        """Return the expression for hits that hold every word, an identifier also by its parts."""
-        return " AND ".join(_whole_or_parts(word) for word in self.words)
-
-    def match_exact(self) -> str:
-        """Return the expression for hits that hold every word, an identifier as a whole."""
-        return " AND ".join(_as_typed(word) for word in self.words)
-
-    @property
-    def has_identifier(self) -> bool:
-        """Whether `match_exact` asks for more than `match_all`."""
-        return any(word.whole and word.parts for word in self.words)
-
-    def _required(self, expression: str) -> str:
-        needed = [_whole_or_parts(word) for word in self.phrase_words]
-        return " AND ".join([*needed, f"({expression})"]) if needed else expression
 
 
 def parse_query(
@@ -181,14 +159,6 @@ def _goes_on(before: str, behind: str) -> bool:
     """Return whether a word runs over the border; scripts without spaces have no such borders."""
     is_one = before.isalnum() and behind.isalnum()
     return is_one and not has_spaceless(before + behind)
-
-
-def words_held(query: SearchQuery, terms: Collection[str]) -> int:
-    """Return how many of the query's words a text with these index terms holds.
-
-    For the search without an index, and to explain a hit.
-    """
-    return sum(is_held(word, terms) for word in query.words)
 
 
 def is_held(word: QueryWord, terms: Collection[str]) -> bool:
@@ -316,43 +286,6 @@ def _limited(
     in_order = tuple(word for word in query.words if word in kept)
     required = tuple(word for word in query.phrase_words if word in kept)
     return replace(query, words=in_order, phrase_words=required)
-
-
-def _any_of(words: Iterable[QueryWord], without: Collection[str]) -> str:
-    asked = dict.fromkeys(
-        _quoted(term, is_prefix=word.is_prefix)
-        for word in words
-        for term in word.terms
-        if term not in without
-    )
-    return " OR ".join(asked)
-
-
-def _whole_or_parts(word: QueryWord) -> str:
-    options = [_quoted(term, is_prefix=word.is_prefix) for term in word.whole]
-    if word.parts:
-        options.append(_all_parts(word))
-    return _group(options)
-
-
-def _as_typed(word: QueryWord) -> str:
-    if not word.whole:
-        return _all_parts(word)
-    return _group([_quoted(term, is_prefix=word.is_prefix) for term in word.whole])
-
-
-def _all_parts(word: QueryWord) -> str:
-    groups = [_group([_quoted(term, is_prefix=False) for term in part]) for part in word.parts]
-    return f"({' AND '.join(groups)})"
-
-
-def _group(options: list[str]) -> str:
-    return options[0] if len(options) == 1 else f"({' OR '.join(options)})"
-
-
-def _quoted(term: str, *, is_prefix: bool) -> str:
-    # A term holds letters, digits and private-use characters only, so nothing is there to escape.
-    return f'"{term}"*' if is_prefix else f'"{term}"'
 
 
 def _phrase_words(text: str) -> Iterator[str]:

@@ -42,9 +42,6 @@ _AGREE_FROM, _AGREE_TO = 1.2, 1.8  # how many times more than by chance
 CONTEXT_DEPTH = 200
 """As many of the best hits give context to others; hits below count as 0 for them."""
 
-COMMON_SHARE = 0.2
-COMMON_FROM_ENTRIES = 20_000
-
 Key: TypeAlias = Hashable
 
 
@@ -139,17 +136,6 @@ def rank(
     ]
     # The sort is stable: equal scores keep the order that the entries have by themselves.
     return sorted(lifted, key=lambda r: -r.score)
-
-
-def common_terms(frequencies: Mapping[str, int], entries: int) -> frozenset[str]:
-    """Return the terms that stand in so many of the entries that they should not select hits.
-
-    None in a small project: there reading all costs nothing. Source: retrieval.md item 4.
-    """
-    if entries < COMMON_FROM_ENTRIES:
-        return frozenset()
-    most = entries * COMMON_SHARE
-    return frozenset(term for term, count in frequencies.items() if count > most)
 
 
 def _own_order(candidate: Candidate) -> tuple[object, ...]:
