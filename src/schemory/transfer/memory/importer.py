@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from schemory.errors import ConfirmRequiredError, InvalidParamError, Problem
+from schemory.errors import ConfirmRequiredError, InvalidParamError
 from schemory.memory.entries import EntryRules
 from schemory.memory.inputs import ProjectRef
 from schemory.memory.place import Place
@@ -89,16 +89,7 @@ def import_project(
                 now=memory.work.now(),
                 advance=meter.phase(0, 50, "checking the file"),
             )
-            _note_secrets(record, loaded, options)
-            if loaded.early:
-                record.warn(
-                    f"Times of the file that are still to come ({loaded.early}) count as now."
-                )
-            if paths.moved:
-                record.warn(
-                    f"The source files of some entries ({paths.moved}) lie outside the project and "
-                    f"the allowed roots; their paths are kept in metadata only ({ELSEWHERE})."
-                )
+            _warn(record, loaded, paths, options)
             report = _Import(
                 memory, record, scratch, loaded=loaded, options=options, meter=meter
             ).run(str(path))
@@ -284,10 +275,7 @@ def _require_confirmation(options: ImportOptions) -> None:
         return
     message = "on_conflict=replace removes what the file does not hold; it must be confirmed"
     hint = "Pass confirm_replace=true; a backup is written first."
-    problem = Problem(
-        code=ConfirmRequiredError.code, path="$.confirm_replace", message=message, suggestion=hint
-    )
-    raise ConfirmRequiredError(message, problems=[problem], suggestions=[hint])
+    raise ConfirmRequiredError.at("$.confirm_replace", message, suggestion=hint)
 
 
 @contextmanager
@@ -308,13 +296,19 @@ def _opened(path: Path) -> Generator[BinaryIO]:
 
 
 def _no_file(path: Path) -> InvalidParamError:
-    message = f"import_path names no file: {path}"
-    problem = Problem(code=InvalidParamError.code, path="$.import_path", message=message)
-    return InvalidParamError(message, problems=[problem])
+    return InvalidParamError.at("$.import_path", f"import_path names no file: {path}")
 
 
-def _note_secrets(record: Record, loaded: Loaded, options: ImportOptions) -> None:
+def _warn(record: Record, loaded: Loaded, paths: SourcePaths, options: ImportOptions) -> None:
+    """Tell what of the file was taken otherwise than it stands there."""
     if loaded.secrets and options.allow_secret:
         record.has_secret = True
         record.facts["findings"] = loaded.secrets
         record.warn(f"{loaded.secrets} texts seem to hold a credential; stored as allowed.")
+    if loaded.early:
+        record.warn(f"Times of the file that are still to come ({loaded.early}) count as now.")
+    if paths.moved:
+        record.warn(
+            f"The source files of some entries ({paths.moved}) lie outside the project and "
+            f"the allowed roots; their paths are kept in metadata only ({ELSEWHERE})."
+        )
