@@ -9,9 +9,7 @@ import pytest
 
 import schemory.tools
 from schemory.memory.inputs import CROSS_PROJECT
-from schemory.memory.settings import MIN_MAX_CHARS
 from schemory.tools.late import late
-from schemory.tools.memory_find_specs import SEARCH_SPECS
 from schemory.tools.memory_parts import MODE
 
 
@@ -39,6 +37,4 @@ def test_a_late_function_does_what_the_real_one_does() -> None:
 
 @pytest.mark.covers("tools.late")
 def test_what_the_list_shows_of_the_memorys_rules_is_what_the_memory_holds_to() -> None:
-    shown = SEARCH_SPECS[0].properties["max_chars"]
-    assert shown == {"type": "integer", "minimum": MIN_MAX_CHARS}
     assert MODE == {"type": "string", "enum": ["project", CROSS_PROJECT]}

@@ -17,8 +17,6 @@ MAX_LABEL_CHARS = 200
 DEFAULT_LIMIT = 10
 DEFAULT_NAMES_LIMIT = 100
 MAX_NAMES_LIMIT = 1_000
-MIN_MAX_CHARS = 1_000
-"""The smallest `max_chars` of a search, so that the first hit always has room."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

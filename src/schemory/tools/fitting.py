@@ -52,12 +52,3 @@ def _without(items: Sequence[Json], excess: int, least: int) -> Sequence[Json]:
         count -= 1
         excess -= sizes[count]
     return items[:count]
-
-
-def counted(number: int, noun: str) -> str:
-    """Return `1 node`, `2 nodes`.
-
-    >>> counted(1, "node"), counted(0, "edge")
-    ('1 node', '0 edges')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

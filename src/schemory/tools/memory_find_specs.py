@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typing import Final
 
 NAME: Final = "memory_search"
-_MIN_MAX_CHARS: Final = 1_000  # importing the memory's settings costs more than all of this
+_MIN_MAX_CHARS: Final = 1_000  # the first hit always has room
 _list_names = late("memory_listing:list_names")
 _RELATION: Final[Mapping[str, Json]] = {
     "type": "string",
