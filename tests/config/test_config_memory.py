@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from schemory.config import Settings, editor_command, load_settings
+from schemory.config import Settings, load_settings
+from schemory.config.editor import editor_command
 from schemory.config.memory import memory_settings
 from schemory.errors import ConfigError
 
@@ -68,7 +69,7 @@ def test_a_bad_limit_is_an_error_at_the_start(load: Load) -> None:
     ]
 
 
-@pytest.mark.covers("config.memory.defaults")
+@pytest.mark.covers("config.memory.defaults_fit")
 @pytest.mark.parametrize(
     ("given", "told"),
     [
@@ -89,7 +90,7 @@ def test_a_default_that_no_entry_could_have_is_an_error_at_the_start(
         load(**given)
 
 
-@pytest.mark.covers("config.memory.defaults")
+@pytest.mark.covers("config.memory.defaults_fit")
 def test_a_default_at_the_very_limit_starts(load: Load) -> None:
     given = {"MEMORY_SCOPE_DEFAULT": f"  {'x' * 120} ", "MEMORY_ALLOWED_TAGS": "y" * 80}
     assert memory_settings(load(**given)).allowed_tags == ("y" * 80,)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
-from schemory.config import editor_command
+from schemory.config.editor import editor_command
 from schemory.errors import UsageError
 
 _RULE = "---"

@@ -1,8 +1,13 @@
 """Settings and where they come from; the only reader of the environment (memory.md §3)."""
 
+from schemory.config.environment import (
+    editor_command,
+    home_folder,
+    process_environment,
+    wants_colour,
+)
 from schemory.config.keys import KEYS, PROFILES, TOOLSETS, SettingKey
 from schemory.config.load import (
-    editor_command,
     home_folder,
     load_settings,
     process_environment,
@@ -18,7 +23,6 @@ __all__ = [
     "Raw",
     "SettingKey",
     "Settings",
-    "editor_command",
     "home_folder",
     "load_settings",
     "mask_url",

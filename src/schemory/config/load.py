@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Mapping
 
+from schemory.config.environment import home_of
 from schemory.config.keys import (
     CONFIG_FILE_NAME,
     HOME_FOLDER,
@@ -21,12 +22,9 @@ from schemory.config.keys import (
 from schemory.config.references import find_unfilled
 from schemory.config.settings import DEFAULT_SPACE, Raw, Settings, mask_url
 from schemory.errors import ConfigError, Problem, SchemoryError
-from schemory.hints import TYPE_CHECKING, cast
+from schemory.hints import cast
 from schemory.model.frozen import dataclass, field, replace
 from schemory.model.project import GIT_PREFIX, PATH_PREFIX, ProjectIdentity
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _PREFIX = "MEMORY_"
 _STORE_KEYS = ("MEMORY_FILE", "MEMORY_FILE_PATH", "MEMORY_DB_PATH")
@@ -147,7 +145,7 @@ def load_settings(
     loader = _Loader(
         layers=(_Layer("flag", overrides), _Layer("environment", own)),
         cwd=os.fspath(cwd) if cwd else os.getcwd(),
-        home=os.fspath(home) if home else _home(environment),
+        home=os.fspath(home) if home else home_of(environment),
         findings=findings,
     )
     config_file = _config_file(loader)
@@ -163,61 +161,6 @@ def load_settings(
             problems=findings.problems,
         )
     return settings
-
-
-def process_environment() -> Mapping[str, str]:
-    """Return the environment of this process, for what looks after other programs' files."""
-    return os.environ
-
-
-def home_folder(environ: Mapping[str, str] | None = None) -> Path:
-    """Return the user's home folder; `environ` None = the real environment."""
-    from pathlib import Path  # noqa: PLC0415 (a start does without)
-
-    return Path(_home(os.environ if environ is None else environ))
-
-
-def _home(environment: Mapping[str, str]) -> str:
-    """Return the user's home folder; HOME counts only where it is an absolute path.
-
-    An empty HOME would otherwise put the store into the root of the file system, a relative one
-    wherever the process happens to run.
-    """
-    stated = environment.get("HOME")
-    if os.name != "posix" or not stated or not os.path.isabs(stated):
-        return _home_of_user()
-    return stated
-
-
-def _home_of_user() -> str:
-    """Return the home folder that the system knows for this user."""
-    if os.name != "posix":
-        return os.path.expanduser("~")
-    import pwd  # noqa: PLC0415 (where HOME is set, nothing of this is needed)
-
-    try:
-        return pwd.getpwuid(os.getuid()).pw_dir
-    except KeyError:
-        fault = "the user has no home folder: HOME is not set to an absolute path"
-        problem = Problem(code=ConfigError.code, path="HOME", message=fault)
-        raise ConfigError(fault, problems=[problem]) from None
-
-
-def wants_colour(environ: Mapping[str, str] | None = None) -> bool:
-    """Return whether the environment allows colour (NO_COLOR is not set, TERM is not dumb)."""
-    environment = os.environ if environ is None else environ
-    return not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
-
-
-def editor_command(environ: Mapping[str, str] | None = None) -> list[str]:
-    """Return the command that edits a file: VISUAL, else EDITOR, else what the system has."""
-    import shlex  # noqa: PLC0415 (only for those who edit)
-
-    environment = os.environ if environ is None else environ
-    named = environment.get("VISUAL") or environment.get("EDITOR")
-    if not named:
-        return ["notepad"] if os.name == "nt" else ["vi"]
-    return shlex.split(named, posix=os.name != "nt")
 
 
 def _source(name: str, layer: _Layer) -> str:
@@ -376,9 +319,8 @@ def _memory(loader: _Loader, database: str) -> Mapping[str, object]:
         from schemory.config.defaults import unusable_defaults  # noqa: PLC0415 (few give one)
 
         for key, fault in unusable_defaults(values):
-            found = loader.find(key)
-            source = found[1].source if found else key
-            loader.findings.add(source, f"{source} cannot be used: {fault}")
+            if found := loader.find(key):
+                loader.findings.add(found[1].source, f"{found[1].source} cannot be used: {fault}")
     return {**values, **own}
 
 
