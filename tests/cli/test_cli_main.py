@@ -1,5 +1,6 @@
 """The command line as such: options anywhere, exit codes, errors for people and for programs."""
 
+import contextlib
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from schemory.cli.main import all_commands, help_text
@@ -241,14 +243,17 @@ def _wait_until(holds: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
-def _is_locked(file: Path) -> bool:
-    import fcntl  # noqa: PLC0415 (POSIX only)
-
-    with file.open("rb") as opened:
+def _is_writing(process: subprocess.Popen[bytes], file: Path) -> bool:
+    """Stop a process; whether it stands in a write transaction. If not, it goes on."""
+    process.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+    assert process.poll() is None, "it has ended before it could be stopped"
+    with contextlib.closing(apsw.Connection(str(file))) as db:
         try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            db.execute("BEGIN IMMEDIATE")
+        except apsw.BusyError:
             return True
+    process.send_signal(signal.SIGCONT)
     return False
 
 
@@ -261,12 +266,14 @@ def test_ctrl_c_in_a_transaction_ends_with_130_and_nothing_half_done(
     source = home / "source.jsonl"
     os.mkfifo(source)
     with _command(home, "import-graph", str(source), stderr=subprocess.PIPE) as process:
-        # The command reads its source after it has opened the store, and locks it to write.
+        # The command reads its source after it has opened the store.
         with source.open("w", encoding="utf-8") as lines:
             lines.writelines(record % (i, i) for i in range(100_000))
-        lock = home / ".mcp-servers" / "memory" / "memory.sqlite-lock"
-        _wait_until(lambda: _is_locked(lock))
+        store = home / ".mcp-servers" / "memory" / "memory.sqlite"
+        # It is asked between stops: whatever the machine does, the signal comes in the transaction.
+        _wait_until(lambda: _is_writing(process, store))
         process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGCONT)
         assert process.stderr
         told = process.stderr.read()
         code = process.wait(60)
