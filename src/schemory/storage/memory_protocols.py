@@ -5,21 +5,17 @@ and ordering are verbs; a listing returns at most `limit`. One store holds both 
 ledger: a memory transaction takes its number from the same project row as a graph transaction.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
-from schemory.hints import TYPE_CHECKING, Protocol
+from schemory.hints import Protocol
+from schemory.model.entry import AuditRow, Entry, Link, Project, Status, Tag
 from schemory.model.frozen import dataclass
+from schemory.storage.memory_pages import AuditPage, EntryPage
+from schemory.storage.protocols import Commit, Position, WriteContext
 from schemory.storage.vector_protocols import Nearest, VectorReader, VectorWriter
-
-if TYPE_CHECKING:
-    from schemory.model.entry import AuditRow, Entry, Link, Project, Status, Tag
-    from schemory.storage.memory_pages import AuditPage, EntryPage
-    from schemory.storage.protocols import Commit, Position, WriteContext
 
 
 @dataclass(frozen=True, slots=True)
