@@ -1,7 +1,7 @@
 """Made-up graphs of any size, the same each time."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -74,8 +74,12 @@ def graph_of(store: SqliteStore) -> KnowledgeGraph:
 def fill(store: SqliteStore, number: int, *, hub: str | None = None, hub_edges: int = 0) -> None:
     """Load `number` nodes with their edges, and a hub, in one transaction."""
     made = list(nodes(number))
+    hubs = [Node(hub, "hub", ("Role: hub",))] if hub is not None else []
+    load(store, [*made, *hubs], list(edges(made, hub, hub_edges)))
+
+
+def load(store: SqliteStore, some: Sequence[Node], joined: Sequence[Edge]) -> None:
+    """Write nodes and edges that are ready in one transaction."""
     with store.transaction(SPACE, WriteContext(operation="import-graph")) as tx:
-        tx.insert_nodes([NewNode(node=node) for node in made])
-        if hub is not None:
-            tx.insert_nodes([NewNode(node=Node(hub, "hub", ("Role: hub",)))])
-        tx.insert_edges([NewEdge(edge=edge) for edge in edges(made, hub, hub_edges)])
+        tx.insert_nodes([NewNode(node=node) for node in some])
+        tx.insert_edges([NewEdge(edge=edge) for edge in joined])
