@@ -265,11 +265,17 @@ def test_an_empty_phrase_asks_for_nothing() -> None:
 @pytest.mark.covers("retrieval.query.bounded")
 def test_a_query_asks_for_few_terms_and_keeps_the_rarest() -> None:
     words = [f"w{number}x" for number in range(5_000)]
-    counts = {word: number for number, word in enumerate(reversed(words))}
+    counts = {word: number for number, word in enumerate(reversed(words), start=1)}
     query = parse_query(" ".join(words), frequency=lambda term: counts[term])
     assert len(query.terms) <= MAX_TERMS
     assert [word.text for word in query.words] == words[-MAX_TERMS:]
     assert len(parse_query("/".join(words)).terms) <= MAX_TERMS
+
+
+@pytest.mark.covers("retrieval.query.bounded")
+def test_words_that_stand_nowhere_take_no_others_room() -> None:
+    nowhere = " ".join(f"abc{number}def" for number in range(200))
+    assert PUNCTUATED.search(f"{nowhere} releases {nowhere}") == ["POL-358 blocks the release"]
 
 
 @given(st.text(), st.text())

@@ -92,7 +92,7 @@ def parse_query(
 
     Args:
         text: What was typed; no character of it is syntax but paired double quotes.
-        max_terms: The rarest words within this many terms are kept.
+        max_terms: The rarest words that are there within this many terms are kept.
         frequency: In how many entries a term stands; without it long words count as rare.
     """
     loose, quoted = _without_phrases(text)
@@ -273,9 +273,11 @@ def _limited(
     if len(query.terms) <= max_terms:
         return query
 
-    def rarity(word: QueryWord) -> tuple[int, int]:
-        term = word.terms[0]
-        return (frequency(term) if frequency else 0, -len(term))
+    def rarity(word: QueryWord) -> tuple[bool, int, int]:
+        counts = (frequency(term) if frequency else 0 for term in word.terms)
+        count = next((count for count in counts if count), 0)
+        # A word that stands nowhere finds nothing: it takes no other's room.
+        return (count == 0, count, -len(word.terms[0]))
 
     kept: list[QueryWord] = []
     room = max_terms
