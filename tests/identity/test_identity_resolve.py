@@ -16,7 +16,6 @@ from schemory.identity.resolve import (
     path_id,
     real_roots,
     resolve_project,
-    resolve_server_project,
 )
 from schemory.model.paths import PathStyle
 from schemory.model.project import ProjectIdentity, ResolvedBy, moved_project_warning
@@ -266,15 +265,13 @@ def test_either_argument_is_enough_and_none_means_the_servers_project(tmp_path: 
     with pytest.raises(InvalidParamError) as caught:
         resolve(None)
     assert "project_path" in caught.value.suggestions[0]
-    server = resolve_server_project(str(tmp_path), "ours", ANYWHERE)
-    assert server is not None
+    server = resolve_project(str(tmp_path), "ours", ANYWHERE)
     rules = ProjectRules(server_project=server)
     bound = resolve_project(None, None, rules)
     assert (bound.id, bound.resolved_by) == ("ours", ResolvedBy.SERVER)
     other = tmp_path / "other"
     other.mkdir()
     assert resolve_project(str(other), None, rules).resolved_by is ResolvedBy.PATH
-    assert resolve_server_project(None, None, ANYWHERE) is None
 
 
 @pytest.mark.parametrize("value", ["", "   ", "a\0b", "a\ud800", "a\nb", "a\tb", "a\u2028b"])

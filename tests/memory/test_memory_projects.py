@@ -13,7 +13,7 @@ from schemory.errors import (
     NotFoundError,
     PathNotAllowedError,
 )
-from schemory.identity.resolve import ProjectRules, resolve_server_project
+from schemory.identity.resolve import ProjectRules, resolve_project
 from schemory.memory.inputs import HandoffRequest, NamesRequest, ProjectRef, SimilarRequest
 from schemory.memory.settings import Limits
 from schemory.model.project import ResolvedBy
@@ -88,12 +88,10 @@ def test_two_clones_are_one_project_and_no_credential_gets_into_the_store(
 def test_the_servers_own_project_is_for_calls_that_name_none(
     open_notes: "NotesMaker", folder: Path, tmp_path: Path
 ) -> None:
-    server = resolve_server_project(str(folder), None, ProjectRules())
+    server = resolve_project(str(folder), None, ProjectRules())
     notes = open_notes(server_project=server).at()
     told = notes.add("Of the server's project.").project
-    assert server
-    assert told == server
-    assert told.resolved_by is ResolvedBy.SERVER
+    assert told == replace(server, resolved_by=ResolvedBy.SERVER)
     other = tmp_path / "other"
     other.mkdir()
     assert notes.at(path=other).found("") == []

@@ -70,22 +70,6 @@ def resolve_project(
     raise _missing_project()
 
 
-def resolve_server_project(
-    project_path: str | None, project_id: str | None, rules: ProjectRules
-) -> ProjectIdentity | None:
-    """Return the server's own project from `--project` and the process's `MEMORY_PROJECT_ID`.
-
-    None when it was started without both.
-
-    Raises:
-        The same as `resolve_project`.
-    """
-    if project_path is None and project_id is None:
-        return None
-    project = resolve_project(project_path, project_id, rules)
-    return replace(project, resolved_by=ResolvedBy.SERVER)
-
-
 def path_id(real: str, style: PathStyle) -> str:
     """Return the id of a folder that has no other: a hash of its normalised real path."""
     import hashlib  # noqa: PLC0415 (projects with a name or a remote need none)

@@ -11,7 +11,6 @@ from schemory.model.jsonvalue import Json
 if TYPE_CHECKING:
     from typing import Final
 
-TOOLSET: Final = "memory"
 ANY_STATUS: Final = "any"
 
 TEXT: Final[Mapping[str, Json]] = {"type": "string"}

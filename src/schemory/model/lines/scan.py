@@ -61,19 +61,6 @@ def _finite(text: str) -> float:
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
 
 
-def parse_json(text: str) -> Json:
-    """Return the one JSON value that `text` is; NaN, infinities and what is too deep are refused.
-
-    Raises:
-        ValueError: It is not exactly one JSON value.
-    """
-    try:
-        value: Json = _DECODER.decode(text)
-    except RecursionError:
-        raise ValueError("is nested too deeply") from None
-    return value
-
-
 def decode_text(data: bytes) -> str:
     """Return a file's bytes as text, its byte-order mark removed; also UTF-16 that has one."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
