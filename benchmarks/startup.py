@@ -30,7 +30,6 @@ for line in sys.stdin:
         sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}) + "\n")
         sys.stdout.flush()
 """
-_SCHEMORY = (sys.executable, "-m", "schemory")
 _ENVIRONMENT = {
     # Without kept bytecode each run would measure how fast Python compiles.
     name: value
@@ -56,10 +55,20 @@ class _Start(NamedTuple):
     peak_mb: float
 
 
+def _schemory() -> list[str]:
+    """Return the command that users run: the installed script, where it is the code's own."""
+    script = Path(sys.executable).with_name("schemory")
+    entry = "from schemory.cli.front import run"
+    if script.is_file() and entry in script.read_text(encoding="utf-8"):
+        return [sys.executable, str(script)]
+    return [sys.executable, "-m", "schemory"]
+
+
 def starting(folder: Path) -> Iterator[Figure]:
     """Measure processor time, wall time and memory up to the answer of `tools/list`."""
     store = str(folder / "startup.sqlite")
-    serve = [*_SCHEMORY, "serve", "--db", store]
+    schemory = _schemory()
+    serve = [*schemory, "serve", "--db", store]
     tools = folder / "tools.json"
     tools.write_text(json.dumps(_tools_of(serve)), encoding="utf-8")
     commands = {
@@ -69,8 +78,8 @@ def starting(folder: Path) -> Iterator[Figure]:
         "sdk": [*serve, "--sdk"],
     }
     others = {
-        "schemory brief": [*_SCHEMORY, "brief", "--db", store, "--project", "p"],
-        "schemory --help": [*_SCHEMORY, "--help"],
+        "schemory brief": [*schemory, "brief", "--db", store, "--project", "p"],
+        "schemory --help": [*schemory, "--help"],
     }
     starts: dict[str, list[_Start]] = {name: [] for name in commands}
     ends: dict[str, list[float]] = {name: [] for name in others}

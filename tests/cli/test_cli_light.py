@@ -10,7 +10,7 @@ import pytest
 from schemory import open_store
 from schemory.memory.inputs import NewEntry, ProjectRef
 
-MOST_MODULES = 120
+MOST_MODULES = 100
 """Of our own, for a brief: sessions wait for it."""
 
 NOT_YET = (
@@ -18,9 +18,13 @@ NOT_YET = (
     "schemory.memory.cross",
     "schemory.memory.entries",
     "schemory.memory.lifecycle",
+    "schemory.memory.record",
+    "schemory.memory.results",
     "schemory.memory.search",
+    "schemory.memory.vector_backend",
     "schemory.memory.writing",
     "schemory.retrieval.ranking",
+    "schemory.safety.secrets",
     "schemory.storage.sqlite.memory_match",
     "schemory.storage.sqlite.memory_near",
     "schemory.tools.toolbox",

@@ -24,6 +24,14 @@ LINES = (
     b'{"jsonrpc":"2.0","id":5,"method":"no/such"}\n{nonsense\n'
 )
 UNWANTED = {"mcp", "mcp_types", "pydantic", "pydantic_core", "asyncio", "anyio", "watchfiles"}
+NOT_FOR_A_LIST = {
+    *("argparse", "dataclasses", "datetime", "hashlib", "inspect", "ipaddress", "locale"),
+    *("logging", "math", "pathlib", "typing", "unicodedata", "urllib"),
+}
+"""Of the standard library: what costs too much to be loaded before a tool is called."""
+
+MOST_MODULES = 72
+"""Of our own, up to the list of tools."""
 
 
 @pytest.mark.covers("server.fast.light")
@@ -57,6 +65,43 @@ def test_a_server_imports_no_sdk_and_no_event_loop(
     imported = set(re.findall(r"^import time:.*\| +(\S+)$", log.read_text("utf-8"), re.MULTILINE))
     assert "schemory.server.stdio" in imported
     assert {name.partition(".")[0] for name in imported} & UNWANTED == set()
+
+
+def list_tools(folder: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-c", _LISTED, "serve", "--db", "memory.sqlite"],
+        input=b"".join(LINES.splitlines(keepends=True)[:3]),
+        capture_output=True,
+        cwd=folder,
+        env=environment,
+        timeout=60,
+        check=True,
+    )
+
+
+@pytest.mark.covers("server.fast.bare_list")
+def test_a_list_of_tools_needs_neither_pathlib_nor_typing(
+    tmp_path: Path, environment: Mapping[str, str]
+) -> None:
+    list_tools(tmp_path, environment)  # makes the store, which takes more
+    done = list_tools(tmp_path, environment)
+    imported = set(done.stderr.decode().partition("IMPORTED ")[2].split())
+    assert b'"memory_search"' in done.stdout
+    assert "schemory.server.stdio" in imported
+    own = {name for name in imported if name.partition(".")[0] == "schemory"}
+    assert len(own) <= MOST_MODULES
+    assert {name.partition(".")[0] for name in imported} & (UNWANTED | NOT_FOR_A_LIST) == set()
+
+
+_LISTED = """
+import sys
+before = set(sys.modules)  # what the interpreter itself and its environment load
+import atexit
+from schemory.cli.front import run
+
+atexit.register(lambda: print("IMPORTED", *set(sys.modules) - before, file=sys.stderr))
+run()
+"""
 
 
 def wait_for(is_so: Callable[[], bool]) -> None:

@@ -4,23 +4,32 @@ A cloned repository is untrusted: its `.env` may name the project, give it a def
 allowed tags, and lower limits; whatever else it says does not count. Source: memory.md §2, §3.
 """
 
+from __future__ import annotations
+
 from pathlib import Path
 
-from schemory.errors import InvalidParamError, Problem, SecretDetectedError
+from schemory.errors import InvalidParamError, SecretDetectedError
+from schemory.hints import TYPE_CHECKING
 from schemory.identity.allowed import real_path, resolve_allowed
 from schemory.identity.dotenv import tighter_limits
 from schemory.identity.resolve import ProjectRules, real_roots, resolve_project
 from schemory.memory.faults import SecretFinding
-from schemory.memory.inputs import ProjectRef
 from schemory.memory.labels import default_fault, normal_label, normal_tag
 from schemory.memory.settings import Limits, MemorySettings
-from schemory.model.entry import Project
 from schemory.model.frozen import dataclass, replace
 from schemory.model.project import ProjectIdentity, ResolvedBy, moved_project_warning
-from schemory.safety.secrets import find_secrets
+
+if TYPE_CHECKING:
+    from schemory.memory.inputs import ProjectRef
+    from schemory.model.entry import Project
+    from schemory.safety.secrets import Finding
+
+_SHORTEST_SECRET = 20
+"""Nothing shorter is taken for a credential, unless the text has more than words and `-._`."""
 
 _SCOPE_DEFAULT = "MEMORY_SCOPE_DEFAULT"
 _ALLOWED_TAGS = "MEMORY_ALLOWED_TAGS"
+_JOINERS = str.maketrans("", "", "-._")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +125,7 @@ def _checked(project: ProjectIdentity) -> ProjectIdentity:
     """Return a project whose id and name hold no credential: both are stored and shown."""
     if project.resolved_by not in {ResolvedBy.GIT, ResolvedBy.PATH}:
         _require_no_secret("project_id", project.id)
-    if not find_secrets(project.display_name, precise_only=False):
+    if not _find_secrets(project.display_name):
         return project
     warning = "The project's name seems to hold a credential; its id stands for it."
     return replace(project, display_name=project.id, warnings=(*project.warnings, warning))
@@ -128,23 +137,28 @@ def _require_no_secret(field: str, text: str | None) -> None:
     Raises:
         SecretDetectedError: It does.
     """
-    found = find_secrets(text, precise_only=False) if text else ()
+    found = _find_secrets(text) if text else ()
     if not found:
         return
     rules = ", ".join(dict.fromkeys(finding.rule for finding in found))
     message = f"{field} seems to be a credential ({rules}); it is stored nowhere"
     hint = "Pass the id of a project; if that was a credential, change it where it is valid."
     spots = [SecretFinding(f.rule, field, f.start, f.end).wire() for f in found]
-    raise SecretDetectedError(
-        message,
-        problems=[
-            Problem(
-                code=SecretDetectedError.code, path=f"$.{field}", message=message, suggestion=hint
-            )
-        ],
-        context={"findings": spots},
-        suggestions=[hint],
+    raise SecretDetectedError.at(
+        f"$.{field}", message, suggestion=hint, context={"findings": spots}
     )
+
+
+def _find_secrets(name: str) -> tuple[Finding, ...]:
+    """Return what looks like a credential in the name or id of a project.
+
+    Hardly any does, and each session's brief would wait for the rules of credentials to be loaded.
+    """
+    if len(name) < _SHORTEST_SECRET and name.translate(_JOINERS).isalnum():
+        return ()
+    from schemory.safety.secrets import find_secrets  # noqa: PLC0415 (see above)
+
+    return find_secrets(name, precise_only=False)
 
 
 def _only_project(ref: ProjectRef, rules: ProjectRules) -> str | None:
@@ -160,20 +174,14 @@ def _no_folders() -> InvalidParamError:
     """Return why a principal cannot name a folder: it would look about on the server's machine."""
     message = "project_path is a folder of the server's machine, and it offers none"
     hint = "Pass project_id instead; the server can be given MEMORY_ALLOWED_ROOTS to offer some."
-    problem = Problem(
-        code=InvalidParamError.code, path="$.project_path", message=message, suggestion=hint
-    )
-    return InvalidParamError(message, problems=[problem])
+    return InvalidParamError.at("$.project_path", message, suggestion=hint)
 
 
 def _no_project(allowed: tuple[str, ...] | None) -> InvalidParamError:
     """Return why a principal must name a project; one on this machine could name its folder."""
     message = "No project: the call names none and the server has none"
     hint = "Pass project_id." if allowed is None else _one_of(allowed)
-    problem = Problem(
-        code=InvalidParamError.code, path="$.project_id", message=message, suggestion=hint
-    )
-    return InvalidParamError(message, problems=[problem])
+    return InvalidParamError.at("$.project_id", message, suggestion=hint)
 
 
 def _one_of(allowed: tuple[str, ...]) -> str:
@@ -182,10 +190,9 @@ def _one_of(allowed: tuple[str, ...]) -> str:
 
 def _not_yours(allowed: tuple[str, ...]) -> InvalidParamError:
     message = "This caller may not use that project"
-    problem = Problem(
-        code=InvalidParamError.code, path="$.project_id", message=message, nearest=allowed[:3]
+    return InvalidParamError.at(
+        "$.project_id", message, nearest=allowed[:3], suggestions=[_one_of(allowed)]
     )
-    return InvalidParamError(message, problems=[problem], suggestions=[_one_of(allowed)])
 
 
 def _limits(settings: MemorySettings, project: ProjectIdentity) -> tuple[Limits, tuple[str, ...]]:
