@@ -70,6 +70,18 @@ def test_words_and_meaning_together_are_told_as_such_and_explained(
     assert {"invoice", "worker", "hang"} == set(parts.words)
 
 
+@pytest.mark.covers("retrieval.fusion.formula")
+def test_nearness_counts_more_where_few_of_the_words_are_known(
+    notes: "Notes", open_meaning: "MeaningMaker"
+) -> None:
+    filled(notes)
+    meaning = open_meaning()
+    for query, weight in (("company passwords kept", 0.3), ("company thumbnails cached", 0.7)):
+        (first, *_) = meaning.search(query, explain=True).hits
+        assert first.parts is not None
+        assert first.parts.weight == weight
+
+
 @pytest.mark.covers("memory.meaning.none")
 @pytest.mark.parametrize("query", ["asdfgh qwerty", "ricetta della carbonara", "bake bread"])
 def test_nothing_is_made_up_where_nothing_is_near(
