@@ -18,13 +18,12 @@ from pathlib import Path
 from schemory.app import open_app
 from schemory.config import PROFILES, TOOLSETS, Raw, load_settings
 from schemory.schemas.load import pack_names
+from schemory.tools.instructions import MAX_INSTRUCTION_BYTES
 from schemory.tools.lint import lint_tools
 from schemory.tools.profiles import MAX_COMFORTABLE_TOOLS
 
 MAX_TOKENS = 6_000
 """The most that the default list may cost."""
-
-MAX_INSTRUCTION_BYTES = 1_600
 
 _DEFAULT = ("graph", "memory")
 _TOOLSETS = (

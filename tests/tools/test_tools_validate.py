@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemory.errors import InvalidParamError
+from schemory.errors import InvalidParamError, error_for
 from schemory.model.jsonvalue import Json
 from schemory.tools.coerce import MAX_DEPTH, NO_JSON, as_kind, json_fault, parse_text
 from schemory.tools.parts import ANYTHING, NO_TEXT
-from schemory.tools.validate import check_arguments, expected_form, extended
+from schemory.tools.validate import examine_arguments, expected_form, extended
 
 NODE: Mapping[str, Json] = {
     "type": "object",
@@ -37,6 +37,15 @@ SCHEMA: Mapping[str, Json] = {
     "additionalProperties": False,
 }
 A_NODE: Mapping[str, Json] = {"name": "A", "nodeType": "t"}
+
+
+def check_arguments(schema: Mapping[str, Json], arguments: object) -> Mapping[str, Json]:
+    """The arguments coerced; raises what a call of the tool would."""
+    examined = examine_arguments(schema, arguments)
+    if examined.problems:
+        raise error_for(examined.problems)
+    return examined.arguments
+
 
 JSON_VALUES = st.recursive(
     st.none()

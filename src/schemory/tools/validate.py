@@ -11,7 +11,7 @@ null bound is none.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, cast
 
-from schemory.errors import Problem, error_for
+from schemory.errors import Problem
 from schemory.model.jsonvalue import Json, child_path, json_kind
 from schemory.model.likeness import nearest
 from schemory.model.text import counted
@@ -107,18 +107,6 @@ def examine_arguments(schema: Schema, arguments: object) -> Examined:
     checker = _Checker()
     checked = checker.check(schema, cast("Json", given), "$")
     return Examined(checked if is_object(checked) else {}, tuple(checker.problems))
-
-
-def check_arguments(schema: Schema, arguments: object) -> Mapping[str, Json]:
-    """Return the arguments as `examine_arguments` does.
-
-    Raises:
-        InvalidParamError: With every problem found.
-    """
-    examined = examine_arguments(schema, arguments)
-    if examined.problems:
-        raise error_for(examined.problems)
-    return examined.arguments
 
 
 def read_object(arguments: object) -> Mapping[str, Json]:
