@@ -4,11 +4,13 @@ import argparse
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 
+import apsw
 from benchmarks import raw
 from benchmarks.measure import Figure, as_json, by_turns, ratio, table
 
@@ -34,6 +36,8 @@ def against_raw(
     folder: Path,
     *,
     note: str,
+    clock: Callable[[], float] = time.perf_counter,
+    apart: float = 0.0,
 ) -> Figure:
     """Return what each step of `write`, a transaction each, takes against its rows written bare.
 
@@ -44,17 +48,23 @@ def against_raw(
         base: The store to begin from.
         folder: Where copies of it may lie.
         note: Of the figure.
+        clock: Wall time, or processor time.
+        apart: Milliseconds of a step that have a figure of their own and do not count.
     """
     ours, bare, told = (Path(shutil.copy(base, folder / f"add-{i}.db")) for i in range(3))
     with raw.recording() as recorder, closing(open_store(told)) as store:
         recorder.transactions.clear()
         for _ in write(store):
             pass
-    written = iter(recorder.transactions)
     with closing(open_store(ours)) as store, closing(raw.connect(bare)) as db:
         steps = write(store)
-        times = by_turns(partial(take, steps), lambda: raw.replay(db, next(written)), WRITES)
-    return ratio(name, *times, _GOAL, note)
+        bare_step = partial(_replay_next, db, iter(recorder.transactions))
+        took, plain = by_turns(partial(take, steps), bare_step, WRITES, clock)
+    return ratio(name, took - apart, plain, _GOAL, note)
+
+
+def _replay_next(db: apsw.Connection, written: Iterator[raw.Transaction]) -> None:
+    raw.replay(db, next(written))
 
 
 def growing(

@@ -5,10 +5,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import count, islice
+from itertools import count, cycle, islice
 from pathlib import Path
 
 import apsw
@@ -26,13 +25,15 @@ from benchmarks.comparing import (
 )
 from benchmarks.measure import Figure, by_turns, median_of, once, ratio
 
-from schemory.memory.inputs import NewEntry, ProjectRef, SearchRequest
+from schemory.memory.inputs import EntryUpdate, NewEntry, ProjectRef, SearchRequest
 from schemory.memory.service import ProjectMemory
 from schemory.memory.settings import MemorySettings
+from schemory.memory.similar import near_duplicates
 from schemory.model.entry import Entry
+from schemory.model.frozen import replace
 from schemory.retrieval.query import parse_query
 from schemory.safety.secrets import find_secrets
-from schemory.storage.memory_protocols import EntryFilter, TermGroup
+from schemory.storage.memory_protocols import EntryFilter, IndexTerms, TermGroup
 from schemory.storage.sqlite.memory_index import for_project
 from schemory.storage.sqlite.memory_terms import match_any
 from schemory.storage.sqlite.store import SqliteStore
@@ -83,34 +84,65 @@ def groups_of(question: str) -> list[TermGroup]:
 # One write
 
 
-def adding(base: Path, folder: Path) -> Iterator[Figure]:
-    """Measure one added entry per transaction against the same rows written bare."""
+def writing(base: Path, folder: Path) -> Iterator[Figure]:
+    """Measure one write per transaction against the same rows written bare.
+
+    Both have their index texts ready-made; making them, and the search for credentials, are told
+    apart. The look for near twins counts.
+    """
     news = list(islice(newcomers(), WRITES + 2))
-    note = "near-duplicate check, secret scan, audit and (remembered) index text are included"
+    yield from _parts_of_writing(base, news)
+    terms = IndexTerms(notes.TERMS.version, notes.MadeTerms().__getitem__)
+    scan = median_of(partial(take, map(_scan, news)), WRITES - 2)
+    verbs: dict[str, Callable[[ProjectMemory, int], object]] = {
+        "add one entry": lambda memory, i: memory.add_entry(REF, news[i]),
+        "change one entry's content": lambda memory, i: memory.update_entry(
+            REF, EntryUpdate(entry_id=_filled_id(i), changes={"content": news[i].content})
+        ),
+        "delete one entry": lambda memory, i: memory.delete_entry(REF, _filled_id(i), confirm=True),
+    }
+    for verb, call in verbs.items():
+        for unit, clock in (("p50", time.perf_counter), ("p50, CPU", time.thread_time)):
+            yield against_raw(
+                f"{verb}, FULL, {unit}",
+                partial(notes.open_store, terms=terms),
+                partial(_each, call),
+                base,
+                folder,
+                note="index text ready-made, the search for credentials apart",
+                clock=clock,
+                apart=0.0 if verb.startswith("delete") else scan,
+            )
 
-    def serve(store: SqliteStore) -> Iterator[None]:
-        memory = memory_of(store)
-        for new in news:
-            memory.add_entry(REF, new)
-            yield
 
-    yield against_raw("add one entry, FULL, p50", notes.open_store, serve, base, folder, note=note)
-    entries = [_renamed([entry])[0] for entry in notes.entries(WRITES + 2, seed=8)]
+def _each(call: Callable[[ProjectMemory, int], object], store: SqliteStore) -> Iterator[None]:
+    memory = memory_of(store)
+    for number in range(WRITES + 2):
+        call(memory, number)
+        yield
 
-    def store_ready(store: SqliteStore) -> Iterator[None]:
-        texts = [store.index_text(entry) for entry in entries]
-        for entry, text in zip(entries, texts, strict=True):
-            with store.memory_transaction(notes.PROJECT, notes.WRITE) as tx:
-                tx.insert_entries([entry], texts=[text])
-            yield
 
-    name = "… by the store alone, index text ready"
-    yield against_raw(name, notes.open_store, store_ready, base, folder, note="")
-    with closing(notes.open_store(":memory:")) as store:
-        derive = median_of(partial(take, map(store.index_text, entries)), WRITES - 2)
-    scan = median_of(lambda: find_secrets(news[0].content, precise_only=False), 200)
-    yield Figure(name="… of it: index text", ours=derive, value=derive, value_unit="ms")
-    yield Figure(name="… of it: secret scan", ours=scan, value=scan, value_unit="ms")
+def _filled_id(number: int) -> str:
+    return f"{notes.PROJECT}-{number:09}"
+
+
+def _scan(new: NewEntry) -> int:
+    texts = (new.content, new.title or "", new.scope or "", new.topic or "", *new.tags)
+    return sum(len(find_secrets(text, precise_only=False)) for text in texts)
+
+
+def _parts_of_writing(base: Path, news: Sequence[NewEntry]) -> Iterator[Figure]:
+    with closing(notes.open_store(base)) as store, store.read_memory(notes.PROJECT) as reader:
+        parts: dict[str, Callable[[NewEntry], object]] = {
+            "index text of an entry, most words met before": lambda new: notes.TERMS.terms(
+                f"{new.title} {new.content}"
+            ),
+            "search for credentials in an entry": _scan,
+            "look for near twins of an entry": lambda new: near_duplicates(reader, new.content),
+        }
+        for name, part in parts.items():
+            spent = median_of(partial(take, map(part, news)), WRITES - 2)
+            yield Figure(name=name, ours=spent, value=spent, value_unit="ms")
 
 
 # Many writes
@@ -206,16 +238,11 @@ def beside_others(folder: Path, number: int, foreign: int) -> Iterator[Figure]:
         for i in range(0, foreign, 100_000):
             notes.fill(store, min(100_000, foreign - i), project=f"foreign-{i}", seed=100 + i)
     writer = notes.Writer(4)
-    asked = [groups_of(writer.question()) for _ in range(30)]
+    questions = [writer.question() for _ in range(30)]
     with closing(notes.open_store(crowded)) as beside, closing(notes.open_store(alone)) as own:
-        turns = count(), count()
-        times = by_turns(
-            lambda: _candidates(beside, asked[next(turns[0]) % 30]),
-            lambda: _candidates(own, asked[next(turns[1]) % 30]),
-            90,
-        )
+        searches = by_turns(_asking(beside, questions), _asking(own, questions), 300)
         name = f"search of {number:,} entries beside {foreign:,} foreign ones"
-        yield ratio(name, *times, 1.2, "raw column = the same project alone")
+        yield ratio(name, *searches, 1.2, "raw column = the same project alone")
         with beside.read_memory(notes.PROJECT) as one, own.read_memory(notes.PROJECT) as other:
             listed = by_turns(
                 lambda: one.list_entries(EVERYTHING, limit=50),
@@ -223,6 +250,11 @@ def beside_others(folder: Path, number: int, foreign: int) -> Iterator[Figure]:
                 _ROUNDS,
             )
         yield ratio("… its listing", *listed, 1.2, "as above")
+
+
+def _asking(store: SqliteStore, questions: Sequence[str]) -> Callable[[], object]:
+    memory, asked = memory_of(store), cycle(questions)
+    return lambda: memory.search(REF, SearchRequest(query=next(asked)))
 
 
 # Growth
@@ -266,7 +298,7 @@ def figures(folder: Path, entries: int, foreign: int, chosen: Sequence[str]) -> 
         with closing(notes.open_store(stores[size])) as store:
             notes.fill(store, size)
     parts: Parts = {
-        "write": lambda: adding(stores[entries], folder),
+        "write": lambda: writing(stores[entries], folder),
         "import": lambda: loading(folder, min(entries, 20_000)),
         "search": lambda: _searching_all(stores),
         "isolation": lambda: beside_others(folder, 10_000, foreign),

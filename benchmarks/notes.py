@@ -66,12 +66,21 @@ def entries(number: int, project: str = PROJECT, seed: int = 5) -> Iterator[Entr
         )
 
 
-def open_store(path: Path | str) -> SqliteStore:
+def open_store(path: Path | str, *, terms: IndexTerms = TERMS) -> SqliteStore:
     """Open a store as the product does: commits reach the disk, entries are indexed."""
     numbers = count(1)
     return SqliteStore.open(
-        path, now=lambda: datetime.now(UTC), ids=lambda: f"id-{next(numbers)}", terms=TERMS
+        path, now=lambda: datetime.now(UTC), ids=lambda: f"id-{next(numbers)}", terms=terms
     )
+
+
+class MadeTerms(dict[str, str]):
+    """Index terms by text, each made once: a second run of the same writes finds them ready."""
+
+    def __missing__(self, text: str) -> str:
+        """Make the terms of a text that is new."""
+        terms = self[text] = TERMS.terms(text)
+        return terms
 
 
 def fill(store: SqliteStore, number: int, project: str = PROJECT, seed: int = 5) -> None:
