@@ -155,3 +155,23 @@ def test_history_and_undo_of_one_node_read_no_more_beside_many_changes(
         return total
 
     assert steps_beside(60) <= steps_beside(3) * 1.5
+
+
+@pytest.mark.covers("storage.plans")
+def test_a_snapshot_plans_its_statements_whatever_is_bound_to_them(
+    tmp_path: Path, clock: Clock, ids: IdMaker
+) -> None:
+    store = SqliteStore.open(tmp_path / "memory.db", now=clock, ids=ids)
+    names = [f"n{i}" for i in range(20)]
+    with store.transaction("s", WRITE) as tx:
+        tx.insert_nodes([NewNode(node=Node(name, "npc")) for name in names])
+    opened: list[apsw.Connection] = []
+    hook = opened.append
+    apsw.connection_hooks.append(hook)
+    with store.read("s") as reader:
+        reader.find_nodes(names)
+    apsw.connection_hooks.remove(hook)
+    (db,) = opened
+    is_stable = db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1)
+    store.close()
+    assert is_stable == 1
