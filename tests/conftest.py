@@ -6,6 +6,7 @@ A new backend joins by one line in `BACKENDS`; every contract test then runs on 
 import hashlib
 import itertools
 import os
+import signal
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -35,6 +36,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+# A shell that runs the suite in the background has it ignore Ctrl-C, and with it the programs that
+# tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 START = datetime(2026, 3, 8, 9, 5, 7, tzinfo=UTC)
 

@@ -321,7 +321,10 @@ def test_the_command_prints_a_secret_address_and_ends_with_the_user(tmp_path: Pa
             addresses.add(address.rpartition("/")[0].rpartition("/")[2])
             assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", address)
             running.send_signal(signal.SIGINT)
-            _, told = running.communicate(timeout=30)
+            try:
+                _, told = running.communicate(timeout=30)
+            finally:
+                running.kill()  # does nothing to one that has ended
         assert running.returncode == 0
         assert "stopped" in told
         assert "Traceback" not in told
