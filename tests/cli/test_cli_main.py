@@ -298,3 +298,30 @@ def test_help_and_reading_import_neither_the_sdk_nor_a_loop(home: Path) -> None:
         check=True,
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@posix_only
+@pytest.mark.covers("cli.exit_codes")
+@pytest.mark.parametrize("command", ["brief", "status", "nodes", "serve", "doctor", "add"])
+def test_a_current_folder_that_was_deleted_is_told_with_what_to_do(
+    home: Path, command: str
+) -> None:
+    gone = home / "gone"
+    gone.mkdir()
+    arguments = {"add": ("x", "--scope", "s", "--topic", "t")}.get(command, ())
+    done = subprocess.run(
+        # The shell deletes the folder that it and its command stand in.
+        ["/bin/sh", "-c", 'rmdir ../gone && exec "$@"', "sh", sys.executable, "-m", "schemory",
+         command, *arguments],
+        cwd=gone,
+        env={"PATH": os.environ["PATH"], "HOME": str(home)},
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "the current folder has been deleted" in done.stderr
+    assert "Change into a folder that exists" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from schemory.errors import ConfigError, Problem
+from schemory.errors import ConfigError
 from schemory.hints import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,6 +36,20 @@ def home_of(environment: Mapping[str, str]) -> str:
     return stated
 
 
+def working_folder() -> str:
+    """Return the folder that this process runs in.
+
+    Raises:
+        ConfigError: Somebody has deleted it.
+    """
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        fault = "the current folder has been deleted, so paths and the project cannot be found"
+        hint = "Change into a folder that exists and try again."
+        raise ConfigError.at("current folder", fault, suggestion=hint) from None
+
+
 def _home_of_user() -> str:
     """Return the home folder that the system knows for this user."""
     if os.name != "posix":
@@ -46,8 +60,7 @@ def _home_of_user() -> str:
         return pwd.getpwuid(os.getuid()).pw_dir
     except KeyError:
         fault = "the user has no home folder: HOME is not set to an absolute path"
-        problem = Problem(code=ConfigError.code, path="HOME", message=fault)
-        raise ConfigError(fault, problems=[problem]) from None
+        raise ConfigError.at("HOME", fault) from None
 
 
 def wants_colour(environ: Mapping[str, str] | None = None) -> bool:

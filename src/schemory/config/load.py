@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Mapping
 
-from schemory.config.environment import home_of
+from schemory.config.environment import home_of, working_folder
 from schemory.config.keys import (
     CONFIG_FILE_NAME,
     HOME_FOLDER,
@@ -144,7 +144,7 @@ def load_settings(
         findings.add(name, told)
     loader = _Loader(
         layers=(_Layer("flag", overrides), _Layer("environment", own)),
-        cwd=os.fspath(cwd) if cwd else os.getcwd(),
+        cwd=os.fspath(cwd) if cwd else working_folder(),
         home=os.fspath(home) if home else home_of(environment),
         findings=findings,
     )
