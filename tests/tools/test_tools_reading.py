@@ -264,6 +264,22 @@ def test_a_node_that_went_between_its_stretches_leaves_the_next_one_whole(
     assert "cut" not in last
 
 
+@pytest.mark.covers("tools.budget.changed")
+@pytest.mark.parametrize("now", [["k: 1"], ["first", *LONG], [*LONG, "last"]])
+def test_a_node_that_changed_between_its_stretches_comes_from_its_beginning_again(
+    open_desk: "DeskMaker", now: list[str]
+) -> None:
+    desk = open_desk(response_budget=2_000)
+    desk.ok("add_nodes", {"nodes": [{"name": "big", "nodeType": "t", "metadata": LONG}]})
+    cursor = desk.ok("read_graph", {})["nextCursor"]
+    cursor = desk.ok("read_graph", {"cursor": cursor})["nextCursor"]
+    desk.ok("update_nodes", {"nodes": [{"name": "big", "metadata": now}]})
+    again = desk.ok("read_graph", {"cursor": cursor})
+    assert again.get("cut", {}).get("fromLine", 0) == 0
+    rest = pages(desk, "read_graph", {"cursor": again["nextCursor"]}) if len(now) > 1 else ()
+    assert joined([again, *rest], "big") == now
+
+
 @pytest.mark.covers("tools.budget.pages")
 def test_thousands_of_names_that_do_not_exist_are_counted(open_desk: "DeskMaker") -> None:
     desk = open_desk(response_budget=4_000)

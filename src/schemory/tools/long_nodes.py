@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from json.encoder import encode_basestring as quoted
 from typing import Final
 
-from schemory.model.frozen import dataclass
+from schemory.model.frozen import dataclass, replace
 from schemory.model.jsonvalue import Json
 from schemory.model.node import Node
 from schemory.storage.protocols import Position
@@ -26,24 +26,30 @@ class Line:
 
     Attributes:
         node_id: The node that was cut; another one in its place is shown from its beginning.
+        revision: Of that node; once it is another, the node is shown from its beginning again.
         index: Of the line.
         char: What of that line has been shown before.
     """
 
     node_id: int
+    revision: int
     index: int = 0
     char: int = 0
 
+    def beginning(self) -> "Line":
+        """Return where the node itself begins."""
+        return Line(self.node_id, self.revision)
+
     def position(self, after: Position | None) -> Position:
         """Return the position of a page that begins here; `after` is that of the node."""
-        return (_MARK, self.node_id, self.index, self.char, *(after or ()))
+        return (_MARK, self.node_id, self.revision, self.index, self.char, *(after or ()))
 
 
 def line_of(position: Position | None) -> tuple[Line | None, Position | None]:
     """Return where in a node a page begins, if in the middle of one, and the node's position."""
     match position:
-        case ("line", int(node_id), int(index), int(char), *rest):
-            return Line(node_id, index, char), tuple(rest) or None
+        case ("line", int(node_id), int(revision), int(index), int(char), *rest):
+            return Line(node_id, revision, index, char), tuple(rest) or None
         case _:
             return None, position
 
@@ -53,10 +59,10 @@ def lines_within(
 ) -> tuple[tuple[str, ...], Line | None]:
     """Return the lines from `start` that fit into `room` bytes of JSON, and where the next begin.
 
-    >>> lines_within(["ab", "cdef", "g"], Line(7, 0, 1), 70)
+    >>> lines_within(["ab", "cdef", "g"], Line(7, 1, 0, 1), 70)
     (('b', 'cdef', 'g'), None)
-    >>> lines_within(["x" * 60, "y" * 60], Line(7), 70)[1]
-    Line(node_id=7, index=1, char=0)
+    >>> lines_within(["x" * 60, "y" * 60], Line(7, 1), 70)[1]
+    Line(node_id=7, revision=1, index=1, char=0)
     """
     room = max(room, MIN_ROOM)
     shown: list[str] = []
@@ -66,9 +72,9 @@ def lines_within(
         size = _bytes_of(line)
         if size > room:
             if shown:
-                return tuple(shown), Line(start.node_id, index)
+                return tuple(shown), replace(start, index=index, char=0)
             part = _beginning(line, room)
-            return (part,), Line(start.node_id, index, char + len(part))
+            return (part,), replace(start, index=index, char=char + len(part))
         shown.append(line)
         room -= size
     return tuple(shown), None

@@ -135,7 +135,7 @@ def _answer(bench: Bench, call: Call, tool: str, fetch: _Fetch) -> Reply:
 
     if line is not None:
         page = within(1)
-        if page.nodes and page.nodes[0].id == line.node_id:
+        if page.nodes and Line(page.nodes[0].id, page.nodes[0].revision) == line.beginning():
             return stretch(replace(page, matched=()), line)
     return _bounded(asked, within, stretch)
 
@@ -160,7 +160,7 @@ def _bounded(
             room -= size - bench.budget + _MARGIN
             continue
         if size > bench.budget and page.nodes and not view.names_only:
-            return stretch(page, Line(page.nodes[0].id))
+            return stretch(page, Line(page.nodes[0].id, page.nodes[0].revision))
         # A page leaves room for the matches' names, which not every answer repeats.
         spare = view.bytes_of(page) + ENVELOPE_BYTES - size
         if page.more is None or spare < _WORTH_ANOTHER_PASS or not passes_left:
