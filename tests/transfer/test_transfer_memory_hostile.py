@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.transfer.damage import damaged_zips
 
 from schemory.errors import (
     InvalidParamError,
@@ -354,6 +355,17 @@ def test_a_damaged_byte_is_noticed(box: "Box") -> None:
     data = bytearray(archive())
     data[60] ^= 0xFF
     assert isinstance(refusal(box, bytes(data), "in.zip"), InvalidParamError)
+
+
+@pytest.mark.covers("memory.transfer.import.sums")
+def test_a_damaged_archive_is_refused_however_it_is_damaged(box: "Box") -> None:
+    for how, data in damaged_zips(archive()):
+        box.write("in.zip", data)
+        try:
+            box.take("in.zip")
+        except SchemoryError:
+            continue
+        assert list(box.held().entries) == ["a"], how
 
 
 @pytest.mark.covers("memory.transfer.import.version")

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.transfer.damage import damaged_zips
 
-from schemory.errors import InvalidParamError
+from schemory.errors import InvalidParamError, SchemoryError
 
 _MEMORIES = [
     {
@@ -227,3 +228,26 @@ def test_a_damaged_export_is_refused_and_nothing_is_stored(
     with pytest.raises(InvalidParamError):
         mover(path, "mem0")
     assert entries() == []
+
+
+@pytest.mark.covers("transfer.exports.damaged")
+@pytest.mark.parametrize("kind", ["mem0", None])
+def test_a_damaged_backup_is_refused_however_it_is_damaged(
+    mover: Any, entries: Any, tmp_path: Path, kind: str | None
+) -> None:
+    memories = [{"id": str(n), "memory": f"Note {n * n}", "user_id": "u"} for n in range(40)]
+    sound = io.BytesIO()
+    with zipfile.ZipFile(sound, "w", zipfile.ZIP_DEFLATED) as archive:
+        # A name alone would bring the time of day into the bytes.
+        archive.writestr(
+            zipfile.ZipInfo("memories.json"), json.dumps(memories), zipfile.ZIP_DEFLATED
+        )
+    path = tmp_path / "backup.zip"
+    for how, data in damaged_zips(sound.getvalue()):
+        path.write_bytes(data)
+        try:
+            mover(path, kind)
+        except SchemoryError:
+            continue
+        # What is read all the same was damaged where nothing of a memory stands.
+        assert {entry.content for entry in entries()} == {m["memory"] for m in memories}, how

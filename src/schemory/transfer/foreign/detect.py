@@ -111,10 +111,12 @@ def _of_database(path: Path) -> Detection | None:
 def _of_archive(path: Path) -> Detection | None:
     import zipfile  # noqa: PLC0415 (rare)
 
+    from schemory.transfer.zips import BROKEN_ZIP  # noqa: PLC0415 (as above)
+
     try:
         with zipfile.ZipFile(path) as archive:
             names = {name.rpartition("/")[2] for name in archive.namelist()}
-    except (OSError, zipfile.BadZipFile):
+    except BROKEN_ZIP:
         return None
     if "manifest.json" in names:
         return Detection(Kind.EXPORT, "it is a ZIP with a manifest")

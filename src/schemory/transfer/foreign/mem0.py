@@ -25,6 +25,7 @@ from schemory.transfer.foreign.json_files import (
 from schemory.transfer.foreign.kinds import Kind
 from schemory.transfer.foreign.text import clean
 from schemory.transfer.memory.stream import refused
+from schemory.transfer.zips import BROKEN_ZIP
 
 _LISTS: Final = frozenset({"results", "memories", "data", "items", "categories", "relations"})
 _HOLDERS: Final = frozenset({"", "results", "memories", "data", "items"})
@@ -151,7 +152,7 @@ def _archive_records(root: Root, max_chars: int) -> Iterator[JsonRecord]:
                 yield from read_records(
                     cast("BinaryIO", file), shown, lists=_LISTS, max_chars=max_chars
                 )
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError) as fault:
+    except BROKEN_ZIP as fault:
         raise refused(f"{root.path.name} is a damaged or locked ZIP") from fault
 
 

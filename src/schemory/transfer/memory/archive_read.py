@@ -6,7 +6,6 @@ What the directory says is checked first; what the members hold is counted while
 import hashlib
 import stat
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +26,7 @@ from schemory.transfer.memory.archive_limits import (
     is_bomb,
 )
 from schemory.transfer.memory.stream import parse_line, refused
+from schemory.transfer.zips import BROKEN_ZIP
 
 _CHUNK: Final = 256 * 1024
 _END: Final = b"PK\x05\x06"
@@ -36,7 +36,6 @@ _LARGE_END_SIZE: Final = 20
 _MAX_COMMENT: Final = 65_535
 _ENCRYPTED: Final = 0x1
 _METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
-_BROKEN: Final = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 
 
 class Archive:
@@ -52,7 +51,7 @@ class Archive:
         _check_directory_size(file)
         try:
             self._zip = zipfile.ZipFile(file)
-        except (*_BROKEN, ValueError, OSError) as fault:
+        except BROKEN_ZIP as fault:
             raise refused(f"{path.name} is no readable ZIP archive") from fault
         self._infos = self._checked()
         self._unpacked = 0
@@ -89,7 +88,7 @@ class Archive:
                     if size > info.file_size or self._unpacked > MAX_TOTAL_BYTES:
                         raise refused(f"{name} unpacks to more than it says")
                     yield chunk
-        except _BROKEN as fault:
+        except BROKEN_ZIP as fault:
             raise refused(f"{name} in {self._path.name} is damaged") from fault
 
     def _checked(self) -> dict[str, zipfile.ZipInfo]:
