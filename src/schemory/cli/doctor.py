@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from schemory.cli.command import FINDING, OK, STORE, Command, Request
-from schemory.cli.output import Output, Style, count_of
+from schemory.cli.output import Output, Style
 from schemory.cli.progress import Progress, progress_bar
 from schemory.config import Settings
 from schemory.model.frozen import replace
 from schemory.model.jsonvalue import Json
+from schemory.model.text import counted
 
 if TYPE_CHECKING:
     from schemory.setup.doctor import Diagnosis, Surroundings
@@ -121,7 +122,7 @@ def _show(diagnosis: "Diagnosis", around: "Surroundings", out: Output) -> None:
         return
     fixable = sum(finding.can_fix for finding in diagnosis.findings)
     hint = f"; `schemory doctor --fix` mends {fixable} of them" if fixable else ""
-    out.note(f"{count_of(len(diagnosis.findings), 'finding')}{hint}")
+    out.note(f"{counted(len(diagnosis.findings), 'finding')}{hint}")
 
 
 def _store_line(facts: Mapping[str, Json]) -> str:

@@ -4,13 +4,13 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from schemory.cli.command import FINDING, OK, Command, Request, count
-from schemory.cli.output import Output, Style, count_of, shorten
+from schemory.cli.output import Output, Style, shorten
 from schemory.graph.results import GraphPage, PageOptions, PathFound
 from schemory.model.edge import EdgeRecord
 from schemory.model.frozen import replace
 from schemory.model.jsonvalue import Json
 from schemory.model.node import NodeRecord
-from schemory.model.text import fold, nfc
+from schemory.model.text import counted, fold, nfc
 from schemory.storage.protocols import GraphReader
 from schemory.tools.wire import edge_wire, node_wire
 
@@ -257,10 +257,10 @@ def _cut(*, is_cut: bool) -> dict[str, Json]:
 
 def _tell_rest(out: Output, shown: int, noun: str, *, is_cut: bool) -> None:
     if is_cut:
-        out.note(f"the first {count_of(shown, noun)}; --limit 0 shows all")
+        out.note(f"the first {counted(shown, noun)}; --limit 0 shows all")
     elif out.is_terminal:
         plural = "matches" if noun == "match" and shown != 1 else None
-        out.note(f"{shown:,} {plural}" if plural else count_of(shown, noun))
+        out.note(f"{shown:,} {plural}" if plural else counted(shown, noun))
 
 
 def _summary(record: NodeRecord) -> str:

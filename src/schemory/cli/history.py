@@ -4,9 +4,8 @@ import argparse
 from typing import TYPE_CHECKING
 
 from schemory.cli.command import OK, Command, Request
-from schemory.cli.output import count_of
 from schemory.errors import UnsupportedError, UsageError
-from schemory.model.text import nfc
+from schemory.model.text import counted, nfc
 from schemory.storage.protocols import Capability, WriteContext
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ def _run_purge(request: Request) -> int:
         out.json({"purged": name, "ledgerRowsRemoved": removed})
     else:
         out.line(f"purged: {name}")
-        out.note(f"{count_of(removed, 'ledger row')} removed, free pages given back")
+        out.note(f"{counted(removed, 'ledger row')} removed, free pages given back")
     return OK
 
 

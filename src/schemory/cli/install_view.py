@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, TextIO
 
 from schemory.cli.command import OK
 from schemory.cli.faults import show_error
-from schemory.cli.output import Output, Style, count_of
+from schemory.cli.output import Output, Style
 from schemory.config import home_folder
 from schemory.model.jsonvalue import Json
+from schemory.model.text import counted
 from schemory.setup.clients.entry import quoted, shaped
 from schemory.setup.clients.form import read_form
 from schemory.setup.clients.plan import Kind, plan_install
@@ -59,7 +60,7 @@ def show_outcomes(done: "Done", out: Output) -> None:
         facts = {"starts": quoted(done.entry.words())}
         if done.trial is not None:
             trial = done.trial
-            facts["tried"] = f"schemory {trial.version} lists {count_of(trial.tools, 'tool')}"
+            facts["tried"] = f"schemory {trial.version} lists {counted(trial.tools, 'tool')}"
         out.facts(facts)
     for note in _notes(done):
         out.line(f"{out.style('note:', Style.YELLOW)} {out.style(note, Style.DIM)}")

@@ -17,10 +17,11 @@ from schemory.cli.memory_desk import (
     told,
 )
 from schemory.cli.memory_view import local_time
-from schemory.cli.output import Output, count_of
+from schemory.cli.output import Output
 from schemory.cli.progress import progress_bar
 from schemory.errors import UsageError
 from schemory.memory.audit_file import row_wire
+from schemory.model.text import counted
 from schemory.tools.memory_specs import CONFLICTS, FORMATS
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _run_export(request: Request) -> int:
 def _view_export(answer: Answer, out: Output) -> None:
     entries = answer["entries"]
     noun = "entry" if entries == 1 else "entries"
-    links = count_of(answer["links"], "link")
+    links = counted(answer["links"], "link")
     out.line(f"exported {entries:,} {noun}, {links} to {answer['save_path']}")
 
 
@@ -150,7 +151,7 @@ def _list(request: Request) -> int:
         for row in rows
     )
     out.table(("time", "operation", "outcome", "entry", "by"), shown)
-    out.note(count_of(len(rows), "row"))
+    out.note(counted(len(rows), "row"))
     return OK
 
 
@@ -188,7 +189,7 @@ def _prune(request: Request) -> int:
     if request.out.is_json:
         request.out.json({"ok": True, "before": pruned.before, "pruned": pruned.pruned})
     else:
-        request.out.line(f"pruned {count_of(pruned.pruned, 'row')}")
+        request.out.line(f"pruned {counted(pruned.pruned, 'row')}")
     return OK
 
 

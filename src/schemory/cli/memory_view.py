@@ -7,8 +7,9 @@ from datetime import datetime
 
 from schemory.cli.memory_desk import Answer
 from schemory.cli.memory_hints import shell_hint
-from schemory.cli.output import Output, Style, count_of, one_line, shorten, visible
+from schemory.cli.output import Output, Style, one_line, shorten, visible
 from schemory.hints import TYPE_CHECKING
+from schemory.model.text import counted
 
 if TYPE_CHECKING:
     from typing import Any
@@ -127,7 +128,7 @@ def view_links(answer: Answer, out: Output) -> None:
         for each in answer["links"]
     )
     out.table(("link", "source", "relation", "target"), rows)
-    out.note(count_of(len(answer["links"]), "link"))
+    out.note(counted(len(answer["links"]), "link"))
 
 
 def _kind(hit: Mapping[str, Any]) -> str:

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from schemory.cli.output import Output, Style, count_of, one_line
+from schemory.cli.output import Output, Style, one_line
 from schemory.model.jsonvalue import Json
+from schemory.model.text import counted
 
 if TYPE_CHECKING:
     from schemory.transfer.foreign.draft import Evidence
@@ -34,9 +35,9 @@ def show_plan(moved: "Moved", out: Output) -> None:
             out.line(out.style(f"project {part.project_id}", Style.BOLD))
         out.facts(_facts(part.counts))
         if part.audit_rows:
-            out.line(f"and {count_of(part.audit_rows, 'row')} of the audit")
+            out.line(f"and {counted(part.audit_rows, 'row')} of the audit")
     if moved.files:
-        out.line(f"read {count_of(moved.files, 'file')}")
+        out.line(f"read {counted(moved.files, 'file')}")
     _show_evidence(moved, out)
     _show_end(moved, out)
 

@@ -140,15 +140,6 @@ def shorten(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def count_of(number: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    >>> count_of(1, "node"), count_of(1200, "node")
-    ('1 node', '1,200 nodes')
-    """
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
 def standard_output(*, is_json: bool) -> Output:
     """Return the process's own output; text that its encoding lacks is written as escapes."""
     for stream in (sys.stdout, sys.stderr):

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from schemory.app import open_catalog
 from schemory.cli.command import FINDING, OK, Command, Request
-from schemory.cli.output import Output, Style, count_of, shorten
+from schemory.cli.output import Output, Style, shorten
 from schemory.errors import UnknownTypeError
 from schemory.model.jsonvalue import Json
 from schemory.model.likeness import nearest
 from schemory.model.schema import NodeSchema, Property
+from schemory.model.text import counted
 from schemory.schemas.catalog import SchemaCatalog
 from schemory.schemas.load import FileFault, FolderReport, load_folder, parse_file
 from schemory.tools.definition import definition
@@ -48,7 +49,7 @@ def _run_check(request: Request) -> int:
         _show_faults("warning", report.warnings, Style.YELLOW, out)
         _show_faults("note", report.notes, Style.DIM, out)
         types = ", ".join(schema.node_type for schema in report.schemas)
-        out.line(f"{count_of(len(report.schemas), 'schema')} can be used: {types or 'none'}")
+        out.line(f"{counted(len(report.schemas), 'schema')} can be used: {types or 'none'}")
     return FINDING if report.faults else OK
 
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import schemory
 from schemory.cli.command import OK, Command, Request
 from schemory.cli.memory_hints import shell_hint
-from schemory.cli.output import Output, Style, count_of
+from schemory.cli.output import Output, Style
 from schemory.config import DEFAULT_SPACE, Settings
 from schemory.errors import InvalidParamError, PathNotAllowedError
 from schemory.model.entry import Status
 from schemory.model.jsonvalue import Json
+from schemory.model.text import counted
 
 if TYPE_CHECKING:
     from schemory.app import App
@@ -151,8 +152,8 @@ def _graph_line(graph: Mapping[str, Json]) -> str:
     nodes, edges, kept = (_number(graph[key]) for key in ("nodes", "edges", "kept"))
     if not nodes and not edges:
         return "empty"
-    line = f"{count_of(nodes, 'node')}, {count_of(edges, 'edge')}"
-    return f"{line}, {count_of(kept, 'kept line')}" if kept else line
+    line = f"{counted(nodes, 'node')}, {counted(edges, 'edge')}"
+    return f"{line}, {counted(kept, 'kept line')}" if kept else line
 
 
 def _types_line(types: Mapping[str, Json]) -> str:

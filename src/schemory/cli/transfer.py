@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemory.cli.command import FINDING, OK, Command, Request
-from schemory.cli.output import Output, Style, count_of
+from schemory.cli.output import Output, Style
 from schemory.cli.progress import progress_bar
 from schemory.errors import ConflictError
 from schemory.graph.results import Author
 from schemory.model.jsonvalue import Json
+from schemory.model.text import counted
 from schemory.storage.protocols import Capability
 from schemory.transfer.report import Dangling, ImportOptions, ImportReport
 
@@ -89,7 +90,7 @@ def _show_report(report: ImportReport, out: Output, *, can_undo: bool) -> None:
         }
     )
     if report.stubs:
-        out.line(f"and {count_of(report.stubs, 'node')} made for edges that led nowhere")
+        out.line(f"and {counted(report.stubs, 'node')} made for edges that led nowhere")
     for warning in report.warnings:
         out.line(f"{out.style('warning:', Style.YELLOW)} {out.style(warning, Style.DIM)}")
     for fault in report.rejected[:_SHOWN_REJECTED]:
@@ -211,9 +212,9 @@ def _writer(out: Output) -> Callable[[bytes], object]:
 
 
 def _counts(report: "ExportReport") -> str:
-    counts = [count_of(report.nodes, "node"), count_of(report.edges, "edge")]
+    counts = [counted(report.nodes, "node"), counted(report.edges, "edge")]
     if report.kept:
-        counts.append(count_of(report.kept, "kept line"))
+        counts.append(counted(report.kept, "kept line"))
     return ", ".join(counts)
 
 

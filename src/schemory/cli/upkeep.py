@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemory.cli.command import OK, Command, Request
-from schemory.cli.output import Style, count_of
+from schemory.cli.output import Style
 from schemory.cli.progress import progress_bar
 from schemory.errors import UsageError
+from schemory.model.text import counted
 
 if TYPE_CHECKING:
     from schemory.storage.keeping import Keeper
@@ -41,7 +42,7 @@ def _counts(counts: Mapping[str, int]) -> str:
 def _count(number: int, name: str) -> str:
     if name == "entries":
         return f"{number:,} {'entry' if number == 1 else 'entries'}"
-    return count_of(number, _NOUNS[name])
+    return counted(number, _NOUNS[name])
 
 
 def _nothing(parser: argparse.ArgumentParser) -> None:

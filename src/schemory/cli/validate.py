@@ -4,10 +4,11 @@ import argparse
 from collections.abc import Iterator
 
 from schemory.cli.command import FINDING, OK, Command, Request
-from schemory.cli.output import Output, Style, count_of
+from schemory.cli.output import Output, Style
 from schemory.graph.results import NodeFault, ValidationPage
 from schemory.graph.service import KnowledgeGraph
 from schemory.model.jsonvalue import Json
+from schemory.model.text import counted
 
 _STEP = 200
 
@@ -42,7 +43,7 @@ def _run(request: Request) -> int:
             out.line(f"{out.style(hit.node_name, Style.BOLD)} has a line without its edge:")
             out.line(f"  {out.style(hit.line, Style.YELLOW)}")
         found = len(faults) + len(stubs) + len(stale)
-        out.note(f"{count_of(checked, 'node')} checked, {count_of(found, 'finding')}")
+        out.note(f"{counted(checked, 'node')} checked, {counted(found, 'finding')}")
     return FINDING if faults or stubs or stale else OK
 
 
