@@ -14,7 +14,7 @@ from schemory.cli.memory_desk import (
     show_warnings,
     told,
 )
-from schemory.cli.memory_ids import full_id
+from schemory.cli.memory_ids import ID_HELP, full_id
 from schemory.cli.memory_view import (
     local_time,
     tell_count,
@@ -122,7 +122,7 @@ def _run_search(request: Request) -> int:
 
 def _configure_show(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("entry", metavar="ID", help="the entry's id, or its first six or more characters")
+    add("entry", metavar="ID", help=ID_HELP)
     add("--history", action="store_true", help="also its earlier texts")
     add("--links", action="store_true", help="also its links")
     add("--all-projects", action="store_true", help="whichever project it belongs to")

@@ -8,6 +8,9 @@ from schemory.errors import InvalidParamError
 from schemory.model.entry import Entry
 from schemory.storage.memory_protocols import EntryFilter
 
+ID_HELP: Final = "the entry's id, or its first six or more characters"
+"""What help says of such an argument."""
+
 _SHORTEST: Final = 6
 _LONGEST_ID: Final = 64
 _SHOWN: Final = 10

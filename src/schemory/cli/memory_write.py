@@ -17,7 +17,7 @@ from schemory.cli.memory_desk import (
     told,
 )
 from schemory.cli.memory_draft import changes_between, draft_of, edited, fields_of
-from schemory.cli.memory_ids import full_id
+from schemory.cli.memory_ids import ID_HELP, full_id
 from schemory.cli.memory_view import view_links
 from schemory.cli.output import Output
 from schemory.errors import SchemoryError, UsageError
@@ -27,7 +27,6 @@ _TYPES = tuple(each.value for each in SourceType)
 _RELATIONS = tuple(each.value for each in Relation)
 _TEXTS = ("scope", "topic", "title", "summary", "source_ref", "source_path", "source_uri")
 _CLEARABLE = (*_TEXTS[2:], "tags", "importance", "confidence")
-_ID_HELP = "the entry's id, or its first six or more characters"
 _MEANINGS = {
     "scope": "an area, such as backend",
     "topic": "the matter, such as auth",
@@ -128,7 +127,7 @@ def _edit_and(entry: Mapping[str, Any], store: Callable[[dict[str, Any]], Answer
 
 
 def _configure_edit(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("entry", metavar="ID", help=_ID_HELP)
+    parser.add_argument("entry", metavar="ID", help=ID_HELP)
     parser.add_argument("--content", metavar="TEXT|-", help="the new text; - reads standard input")
     _add_fields(parser)
     parser.add_argument(
@@ -188,7 +187,7 @@ def _view_changed(answer: Answer, out: Output) -> None:
 
 
 def _configure_status(parser: argparse.ArgumentParser, *, takes_reason: bool = False) -> None:
-    parser.add_argument("entry", metavar="ID", help=_ID_HELP)
+    parser.add_argument("entry", metavar="ID", help=ID_HELP)
     if takes_reason:
         parser.add_argument("--reason", metavar="TEXT", help="why it is no longer true")
     add_project_option(parser)
@@ -210,7 +209,7 @@ def _view_status(answer: Answer, out: Output) -> None:
 
 
 def _configure_delete(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("entry", metavar="ID", help=_ID_HELP)
+    parser.add_argument("entry", metavar="ID", help=ID_HELP)
     parser.add_argument("--yes", action="store_true", help="do not ask on a terminal")
     add_project_option(parser)
 
