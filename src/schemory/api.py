@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from schemory.app import MEMORY, make_ids, make_memory, open_place, system_clock
+from schemory.app import MEMORY, make_ids, make_memory, open_database, open_graph_file, system_clock
 from schemory.config import DEFAULT_SPACE
 from schemory.graph.service import KnowledgeGraph
 from schemory.memory.service import ProjectMemory
@@ -103,8 +103,11 @@ def open_store(
     is_file = text.lower().endswith(_GRAPH_FILE_ENDINGS)
     place = text if is_place else str(Path(text).expanduser().absolute())
     ids = ids or make_ids(clock)
-    is_graph_file = is_file and not is_place
-    store = open_place(place, is_graph_file=is_graph_file, space=space, now=clock, ids=ids)
+    store = (
+        open_graph_file(place, space=space, now=clock, ids=ids)
+        if is_file and not is_place
+        else open_database(place, now=clock, ids=ids)
+    )
     return OpenStore(store, catalog, space, now=clock, ids=ids)
 
 

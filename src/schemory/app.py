@@ -177,7 +177,7 @@ class App:
 
         store = self.store
         if self.settings.graph_file is not None:
-            store = _open_database(self.settings.database, now=self.now, ids=self._ids)
+            store = open_database(self.settings.database, now=self.now, ids=self._ids)
             self._stack.callback(store.close)
         memory = make_memory(
             store,
@@ -276,7 +276,7 @@ def open_app(
     ids = ids or make_ids(now)
     opened: GraphStore | OpenFile
     if settings.graph_file is not None:
-        opened = _open_graph_file(settings.graph_file, space=settings.space, now=now, ids=ids)
+        opened = open_graph_file(settings.graph_file, space=settings.space, now=now, ids=ids)
     else:
         opened = _open_file(settings.database, now=now)
     return App(settings, opened, catalog, now=now, ids=ids, on_internal_error=on_internal_error)
@@ -292,7 +292,7 @@ def open_memory(settings: Settings, *, now: Clock = system_clock) -> Generator[P
     from schemory.config.memory import memory_settings  # noqa: PLC0415 (help needs none)
 
     ids = make_ids(now)
-    with closing(_open_database(settings.database, now=now, ids=ids)) as store:
+    with closing(open_database(settings.database, now=now, ids=ids)) as store:
         vectors = _vectors_of(settings, in_background=False)
         yield make_memory(store, memory_settings(settings), now=now, ids=ids, vectors=vectors)
 
@@ -316,20 +316,12 @@ def open_catalog(settings: Settings) -> SchemaCatalog:
     return SchemaCatalog([*folders, *(PackSource(name) for name in settings.packs)])
 
 
-def open_place(
-    location: str, *, is_graph_file: bool, space: str, now: Clock, ids: IdMaker
-) -> GraphStore:
-    """Open a database, or a graph file, which is the one space `space`.
+def open_graph_file(location: str, *, space: str, now: Clock, ids: IdMaker) -> GraphStore:
+    """Open a graph file, which is the one space `space`.
 
     Raises:
-        StoreError: It cannot be used. UnsupportedError: Not by this version.
+        StoreError: It cannot be used.
     """
-    if is_graph_file:
-        return _open_graph_file(location, space=space, now=now, ids=ids)
-    return _open_database(location, now=now, ids=ids)
-
-
-def _open_graph_file(location: str, *, space: str, now: Clock, ids: IdMaker) -> GraphStore:
     from pathlib import Path  # noqa: PLC0415 (only for graph files)
 
     from schemory.storage.jsonl import JsonlStore  # noqa: PLC0415 (only for graph files)
@@ -339,8 +331,12 @@ def _open_graph_file(location: str, *, space: str, now: Clock, ids: IdMaker) -> 
     return JsonlStore.open(Path(location), inner=inner, now=now, space=space)
 
 
-def _open_database(location: str, *, now: Clock, ids: IdMaker) -> SqliteStore:
-    """Open a database, both halves of it."""
+def open_database(location: str, *, now: Clock, ids: IdMaker) -> SqliteStore:
+    """Open a database, both halves of it.
+
+    Raises:
+        StoreError: It cannot be used. UnsupportedError: Not by this version.
+    """
     return _store_around(_open_file(location, now=now), now=now, ids=ids)
 
 
@@ -432,26 +428,22 @@ def find_patients(settings: Settings, *, now: Clock = system_clock) -> tuple[Pat
     from schemory.setup.server_store import server_patients  # noqa: PLC0415 (as above)
 
     ids = make_ids(now)
-
-    def read_file(progress: Progress) -> Iterator[Finding]:
-        place, is_graph_file = settings.graph_file or settings.database, bool(settings.graph_file)
-        with closing(
-            open_place(place, is_graph_file=is_graph_file, space=settings.space, now=now, ids=ids)
-        ) as store:
-            yield from find_in_graph(store, progress)
+    graph_file = settings.graph_file
 
     def read_database(progress: Progress) -> Iterator[Finding]:
-        with closing(_open_database(settings.database, now=now, ids=ids)) as store:
+        with closing(open_database(settings.database, now=now, ids=ids)) as store:
             yield from find_in_graph(store, progress)
             yield from find_in_memory(store, progress)
 
     servers = server_patients(settings.database, shown=mask_url(settings.database))
-    if settings.graph_file is None and servers:
-        return servers
-    keeper = open_keeper(settings, now=now)
-    if settings.graph_file is None:
-        return (Patient(keeper=keeper, read=read_database),)
-    file = Patient(keeper=keeper, read=read_file)
+    if graph_file is None:
+        return servers or (Patient(keeper=_database_keeper(settings, now=now), read=read_database),)
+
+    def read_file(progress: Progress) -> Iterator[Finding]:
+        with closing(open_graph_file(graph_file, space=settings.space, now=now, ids=ids)) as store:
+            yield from find_in_graph(store, progress)
+
+    file = Patient(keeper=open_keeper(settings, now=now), read=read_file)
     if settings.database == MEMORY or "memory" not in settings.toolsets:
         return (file,)
     if servers:
