@@ -18,18 +18,14 @@ from schemory.memory.labels import default_fault, normal_label, normal_tag
 from schemory.memory.settings import Limits, MemorySettings
 from schemory.model.frozen import dataclass, replace
 from schemory.model.project import ProjectIdentity, ResolvedBy, moved_project_warning
+from schemory.safety.names import find_secrets_in_name
 
 if TYPE_CHECKING:
     from schemory.memory.inputs import ProjectRef
     from schemory.model.entry import Project
-    from schemory.safety.secrets import Finding
-
-_SHORTEST_SECRET = 20
-"""Nothing shorter is taken for a credential, unless the text has more than words and `-._`."""
 
 _SCOPE_DEFAULT = "MEMORY_SCOPE_DEFAULT"
 _ALLOWED_TAGS = "MEMORY_ALLOWED_TAGS"
-_JOINERS = str.maketrans("", "", "-._")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +121,7 @@ def _checked(project: ProjectIdentity) -> ProjectIdentity:
     """Return a project whose id and name hold no credential: both are stored and shown."""
     if project.resolved_by not in {ResolvedBy.GIT, ResolvedBy.PATH}:
         _require_no_secret("project_id", project.id)
-    if not _find_secrets(project.display_name):
+    if not find_secrets_in_name(project.display_name):
         return project
     warning = "The project's name seems to hold a credential; its id stands for it."
     return replace(project, display_name=project.id, warnings=(*project.warnings, warning))
@@ -137,7 +133,7 @@ def _require_no_secret(field: str, text: str | None) -> None:
     Raises:
         SecretDetectedError: It does.
     """
-    found = _find_secrets(text) if text else ()
+    found = find_secrets_in_name(text) if text else ()
     if not found:
         return
     rules = ", ".join(dict.fromkeys(finding.rule for finding in found))
@@ -147,18 +143,6 @@ def _require_no_secret(field: str, text: str | None) -> None:
     raise SecretDetectedError.at(
         f"$.{field}", message, suggestion=hint, context={"findings": spots}
     )
-
-
-def _find_secrets(name: str) -> tuple[Finding, ...]:
-    """Return what looks like a credential in the name or id of a project.
-
-    Hardly any does, and each session's brief would wait for the rules of credentials to be loaded.
-    """
-    if len(name) < _SHORTEST_SECRET and name.translate(_JOINERS).isalnum():
-        return ()
-    from schemory.safety.secrets import find_secrets  # noqa: PLC0415 (see above)
-
-    return find_secrets(name, precise_only=False)
 
 
 def _only_project(ref: ProjectRef, rules: ProjectRules) -> str | None:
