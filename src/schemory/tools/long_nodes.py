@@ -10,7 +10,7 @@ from typing import Final
 
 from schemory.model.frozen import dataclass, replace
 from schemory.model.jsonvalue import Json
-from schemory.model.node import Node
+from schemory.model.node import Node, NodeRecord
 from schemory.storage.protocols import Position
 from schemory.tools.wire import COMMA_BYTES
 
@@ -36,13 +36,18 @@ class Line:
     index: int = 0
     char: int = 0
 
-    def beginning(self) -> "Line":
-        """Return where the node itself begins."""
-        return Line(self.node_id, self.revision)
+    def is_in(self, record: NodeRecord) -> bool:
+        """Whether it is that node that was cut, and it has not changed since."""
+        return (self.node_id, self.revision) == (record.id, record.revision)
 
     def position(self, after: Position | None) -> Position:
         """Return the position of a page that begins here; `after` is that of the node."""
         return (_MARK, self.node_id, self.revision, self.index, self.char, *(after or ()))
+
+
+def beginning_of(record: NodeRecord) -> Line:
+    """Return where a node begins."""
+    return Line(record.id, record.revision)
 
 
 def line_of(position: Position | None) -> tuple[Line | None, Position | None]:

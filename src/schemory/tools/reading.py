@@ -12,7 +12,14 @@ from schemory.model.text import counted
 from schemory.storage.protocols import Capability, GraphStore, Position
 from schemory.tools.bench import Bench, flag_of, text_of, texts_of, whole_of
 from schemory.tools.fitting import ENVELOPE_BYTES, fitted
-from schemory.tools.long_nodes import MIN_ROOM, Line, cut_wire, line_of, lines_within
+from schemory.tools.long_nodes import (
+    MIN_ROOM,
+    Line,
+    beginning_of,
+    cut_wire,
+    line_of,
+    lines_within,
+)
 from schemory.tools.registry import Call, Reply
 from schemory.tools.wire import COMMA_BYTES, edge_text, edge_wire, item_bytes, node_text, node_wire
 
@@ -135,7 +142,7 @@ def _answer(bench: Bench, call: Call, tool: str, fetch: _Fetch) -> Reply:
 
     if line is not None:
         page = within(1)
-        if page.nodes and Line(page.nodes[0].id, page.nodes[0].revision) == line.beginning():
+        if page.nodes and line.is_in(page.nodes[0]):
             return stretch(replace(page, matched=()), line)
     return _bounded(asked, within, stretch)
 
@@ -160,7 +167,7 @@ def _bounded(
             room -= size - bench.budget + _MARGIN
             continue
         if size > bench.budget and page.nodes and not view.names_only:
-            return stretch(page, Line(page.nodes[0].id, page.nodes[0].revision))
+            return stretch(page, beginning_of(page.nodes[0]))
         # A page leaves room for the matches' names, which not every answer repeats.
         spare = view.bytes_of(page) + ENVELOPE_BYTES - size
         if page.more is None or spare < _WORTH_ANOTHER_PASS or not passes_left:
