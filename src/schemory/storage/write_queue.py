@@ -148,8 +148,10 @@ def _sign(descriptor: int) -> None:
 
 
 def _holder_of(lock_file: str | None) -> int | None:
+    if lock_file is None:
+        return None
     try:
-        with open(lock_file or os.devnull, encoding="ascii", errors="ignore") as file:
+        with open(lock_file, encoding="ascii", errors="ignore") as file:
             text = file.read().strip()
     except OSError:
         return None  # nobody to name; that the store is busy is known
