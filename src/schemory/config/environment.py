@@ -1,4 +1,4 @@
-"""What the environment says of a person's home folder and terminal."""
+"""What surrounds this process: the person's home folder, the current one, the terminal."""
 
 from __future__ import annotations
 
