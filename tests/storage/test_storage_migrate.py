@@ -12,7 +12,16 @@ from schemory.errors import StoreCorruptError
 from schemory.model.moment import Clock, IdMaker
 from schemory.model.node import NewNode, Node
 from schemory.storage.protocols import WriteContext
-from schemory.storage.sqlite.migrate import LATEST, TABLES, Migration, load_migrations, migrate
+from schemory.storage.sqlite.migrate import (
+    LATEST,
+    TABLES,
+    Migration,
+    is_current,
+    load_migrations,
+    migrate,
+    refuse_incomplete_file,
+)
+from schemory.storage.sqlite.opening import bytes_in
 from schemory.storage.sqlite.store import SqliteStore
 
 WRITE = WriteContext(operation="test")
@@ -69,6 +78,19 @@ def test_a_file_that_lacks_a_table_is_refused_by_the_tables_name(
     assert error.context == {"missing": list(lost)}
     assert all(table in error.message for table in lost)
     assert "schemory restore" in error.suggestions[0]
+
+
+@pytest.mark.covers("storage.open.tables")
+def test_tables_that_another_process_has_just_made_are_there(
+    open_store: Callable[[], SqliteStore], path: Path
+) -> None:
+    path.touch(mode=0o600)
+    early = apsw.Connection(str(path))
+    assert list(early.execute("SELECT name FROM sqlite_schema")) == []
+    open_store().close()
+    assert is_current(early, str(path))
+    refuse_incomplete_file(early, str(path))
+    early.close()
 
 
 @pytest.mark.covers("storage.open.tables")
@@ -291,3 +313,10 @@ def test_a_store_gets_its_key_with_its_schema_or_neither(
     store = SqliteStore.open(path, now=clock, ids=ids)
     assert len(store.cursor_key) == 32
     store.close()
+
+
+@pytest.mark.covers("storage.open.tables")
+def test_a_log_that_is_gone_by_now_holds_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a-wal").write_bytes(b"xyz")
+    assert bytes_in(tmp_path / "a-wal") == 3
+    assert bytes_in(tmp_path / "b-wal") == 0

@@ -13,6 +13,7 @@ from schemory.storage.files import PRIVATE_MODE, file_error, temporary_name
 from schemory.storage.keeping import Progress
 from schemory.storage.sqlite.failures import translated
 from schemory.storage.sqlite.migrate import is_current, refuse_foreign_file
+from schemory.storage.sqlite.opening import bytes_in
 from schemory.storage.sqlite.soundness import check_tables
 from schemory.storage.surroundings import leftovers
 
@@ -38,8 +39,7 @@ def open_source(path: Path, *, is_live: bool) -> apsw.Connection:
         StoreCorruptError: It is no store of ours, or a newer version's.
     """
     refuse_foreign_file(str(path))
-    log = path.with_name(path.name + "-wal")
-    is_still = not is_live and not (log.exists() and log.stat().st_size)
+    is_still = not (is_live or bytes_in(f"{path}-wal"))
     flags = apsw.SQLITE_OPEN_READONLY if is_still else apsw.SQLITE_OPEN_READWRITE
     uri = f"{path.absolute().as_uri()}{'?immutable=1' if is_still else ''}"
     with translated(str(path)):

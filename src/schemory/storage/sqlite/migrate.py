@@ -171,12 +171,17 @@ def schema_parts() -> tuple[tuple[str, str, str], ...]:
 
 
 def refuse_incomplete_file(db: apsw.Connection, location: str) -> None:
-    """Refuse a file of this version that lacks a table; asks what SQLite has read of the schema.
+    """Refuse a file of this version that lacks a table.
 
     Raises:
         StoreCorruptError: It does; every use of that table would fail.
     """
-    missing = [name for name in TABLES if not db.table_exists("main", name)]
+    # What SQLite has read of the schema costs nothing to ask, but another process may have made
+    # the tables since then: only a query looks at the file again.
+    if all(db.table_exists("main", name) for name in TABLES):
+        return
+    there = {name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    missing = [name for name in TABLES if name not in there]
     if missing:
         raise incomplete_error(location, missing)
 

@@ -67,9 +67,16 @@ def needs_immutable(path: str) -> bool:
     Reading a write-ahead log takes a lock file beside it, which a closed folder does not allow. It
     is safe where nothing waits in such a log.
     """
-    log = f"{path}-wal"
-    has_pending = os.path.exists(log) and os.path.getsize(log) > 0
-    return not (is_writable(path) or os.access(os.path.dirname(path), os.W_OK) or has_pending)
+    is_open = is_writable(path) or os.access(os.path.dirname(path), os.W_OK)
+    return not (is_open or bytes_in(f"{path}-wal"))
+
+
+def bytes_in(path: str | os.PathLike[str]) -> int:
+    """Return the size of a file, 0 where there is none: another process may remove it any time."""
+    try:
+        return os.path.getsize(path)
+    except FileNotFoundError:
+        return 0
 
 
 def create_or_migrate(db: apsw.Connection, target: Target, *, now: Clock) -> None:

@@ -11,6 +11,7 @@ import apsw
 
 from schemory.errors import StoreBusyError
 from schemory.storage.files import file_error, sync_folder
+from schemory.storage.sqlite.opening import bytes_in
 
 if sys.platform != "win32":
     import fcntl
@@ -95,7 +96,7 @@ def _move_logs(path: Path, aside: Path) -> None:
     """Take the log away: beside another database it would be read as that one's."""
     for ending in LOGS:
         log = path.with_name(path.name + ending)
-        if log.exists() and ending != "-shm" and log.stat().st_size:
+        if ending != "-shm" and bytes_in(log):
             log.replace(aside.with_name(aside.name + ending))
         log.unlink(missing_ok=True)
 

@@ -18,6 +18,7 @@ from schemory.storage.sqlite.failures import store_error, translated
 from schemory.storage.sqlite.locks import patience, wal_writer
 from schemory.storage.sqlite.memory_store import MemoryHalf
 from schemory.storage.sqlite.open_file import BUSY_TIMEOUT_SECONDS, OpenFile, open_file
+from schemory.storage.sqlite.opening import bytes_in
 from schemory.storage.sqlite.projects import (
     Start,
     find_graph,
@@ -236,10 +237,9 @@ class SqliteStore(MemoryHalf):
         path = self._target.path
         if path is None:
             return {"warnings": []}
-        log = f"{path}-wal"
         return {
             "fileBytes": os.path.getsize(path),
-            "walBytes": os.path.getsize(log) if os.path.exists(log) else 0,
+            "walBytes": bytes_in(f"{path}-wal"),
             "warnings": list(self._file.warnings()),
         }
 
