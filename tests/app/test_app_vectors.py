@@ -62,8 +62,12 @@ def filled(tmp_path: Path) -> Path:
 
 
 def command(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    return python(environ, "-m", "schemory", *arguments)
+
+
+def python(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "schemory", *arguments],
+        [sys.executable, *arguments],
         env=environ,
         capture_output=True,
         text=True,
@@ -158,15 +162,7 @@ def wait_for(is_so: Callable[[], bool]) -> None:
 def test_no_network_call_is_ever_made(environ: dict[str, str]) -> None:
     note = ["add", "Employees sign in with the company account.", "--topic", "auth"]
     assert command(environ, *note, "--scope", "web", "--type", "decision").returncode == 0
-    done = subprocess.run(
-        [sys.executable, "-c", OFFLINE, "where", "do", "staff", "authenticate"],
-        env=environ,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        cwd=environ["HOME"],
-    )
+    done = python(environ, "-c", OFFLINE, "where", "do", "staff", "authenticate")
     assert (done.returncode, done.stderr) == (0, "")
     (hit,) = json.loads(done.stdout)["results"]
     assert hit["match"] == "vector"

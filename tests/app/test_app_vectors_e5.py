@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from tests.app.test_app_vectors import (
     OFFLINE,
     command,
     embedded,
+    python,
     rows,
     serving,
     wait_for,
@@ -42,22 +42,10 @@ def environ(tmp_path: Path) -> dict[str, str]:
     }
 
 
-def search(environ: dict[str, str], script: str, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", script, *words],
-        env=environ,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        cwd=environ["HOME"],
-    )
-
-
 @pytest.mark.covers("app.vectors.offline")
 def test_the_other_model_makes_no_network_call_either(environ: dict[str, str]) -> None:
     assert command(environ, *NOTE, "--type", "decision").returncode == 0
-    done = search(environ, OFFLINE, "where", "do", "employees", "authenticate")
+    done = python(environ, "-c", OFFLINE, "where", "do", "employees", "authenticate")
     assert (done.returncode, done.stderr) == (0, "")
     (hit,) = json.loads(done.stdout)["results"]
     assert hit["match"] == "hybrid"
