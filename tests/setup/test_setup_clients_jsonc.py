@@ -5,7 +5,7 @@ import re
 from typing import Any, TypeAlias
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from schemory.setup.clients.jsonc import JsoncError, read_jsonc
@@ -83,6 +83,7 @@ def test_what_is_read_is_what_was_written(written: Written) -> None:
 
 @pytest.mark.covers("setup.clients.jsonc")
 @given(written=files(), line_end=st.sampled_from(["\n", "\r\n"]))
+@example(written=('{"mcpServers":{ /* ours */ }}', {"mcpServers": {}}), line_end="\n")
 def test_setting_a_member_changes_that_member_alone(written: Written, line_end: str) -> None:
     text, data = written
     after = set_member(text, PATH, VALUE, line_end=line_end)
@@ -99,6 +100,7 @@ def test_setting_a_member_changes_that_member_alone(written: Written, line_end: 
 
 @pytest.mark.covers("setup.clients.jsonc")
 @given(written=files(), line_end=st.sampled_from(["\n", "\r\n"]))
+@example(written=('{"mcpServers":{ /* ours */ }}', {"mcpServers": {}}), line_end="\n")
 def test_removing_what_was_set_gives_the_text_back(written: Written, line_end: str) -> None:
     text, data = written
     if "schemory" in data.get("mcpServers", {}):

@@ -175,7 +175,8 @@ def _first(
     """Return `text` with the first member of an object that may hold blanks and comments."""
     inside = text[body.start + 1 : body.end - 1]
     if is_flat:
-        return f"{text[: body.start + 1]}{rendered}{text[body.end - 1 :]}"
+        kept = f"{inside.rstrip()} " if inside.strip() else ""  # a comment, beside which it stands
+        return f"{text[: body.start + 1]}{kept}{rendered}{text[body.end - 1 :]}"
     closing = style.line(_line_indent(text, body.start))
     new = f"{inside.rstrip()}{style.line(indent)}{rendered}{closing}"
     return f"{text[: body.start + 1]}{new}{text[body.end - 1 :]}"
